@@ -1,0 +1,3 @@
+//! The `sessionctl` command.
+
+fn main() {}

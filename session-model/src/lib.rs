@@ -1,0 +1,3 @@
+//! Pure model of coding-agent sessions.
+
+pub mod storage;

@@ -1,0 +1,1 @@
+//! Session storage over a directory of files.

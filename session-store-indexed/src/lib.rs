@@ -1,0 +1,1 @@
+//! Indexed session storage: SQLite beside the files, and prompt history.

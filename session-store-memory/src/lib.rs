@@ -1,0 +1,1 @@
+//! Session storage in memory, with fault injection for tests.

@@ -1,0 +1,3 @@
+//! Everything a developer or CI runs.
+
+fn main() {}
