@@ -1,3 +1,4 @@
 //! Pure model of coding-agent sessions.
 
+pub mod json;
 pub mod storage;
