@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the house rules that a program can check.
 //!
-//! Each check is a function over the project's files that reports places; [`CHECKS`] is the list.
+//! Each check is a function over the project's files that reports places; `CHECKS` is the list.
 
 mod banners;
 mod layers;

@@ -60,6 +60,12 @@ struct Module<'a> {
     path: Option<&'a str>,
 }
 
+impl<'a> Module<'a> {
+    fn at_top(name: &'a str) -> Self {
+        Self { around: Vec::new(), name, path: None }
+    }
+}
+
 /// Where a module's file can be, each with the folder of its own children.
 fn places(file: &str, folder: &str, module: &Module<'_>) -> Vec<(String, String)> {
     let inner = module.around.iter().fold(folder.to_owned(), |folder, name| join(&folder, name));
@@ -94,6 +100,8 @@ fn modules(file: &SourceFile) -> Vec<Module<'_>> {
                     found.push(Module { around, name, path: path.take() });
                 }
                 (Some(name), Some("{")) => inline.push((path.take().unwrap_or(name), depth + 1)),
+                // A macro makes modules of words given to it, which may be any in this file.
+                (Some("$"), _) => found.extend(words.iter().map(|(_, word)| Module::at_top(word))),
                 _ => {}
             },
             _ => {}
@@ -173,6 +181,22 @@ mod tests {
             ("a/tests/u/v.rs", ""),
         ];
         assert_eq!(found_with(check, &metadata, &files), [""; 0]);
+    }
+
+    #[test]
+    fn modules_made_by_a_macro_count() {
+        let metadata = metadata(&[("a", &[], &["lib:src/lib.rs"])]);
+        let text = "macro_rules! all { ($($name:ident),+) => { $(mod $name;)+ } }\nall! { b, c }";
+        let files = [
+            ("a/src/lib.rs", text),
+            ("a/src/b.rs", "//! mod d"),
+            ("a/src/c/mod.rs", ""),
+            ("a/src/d.rs", ""),
+        ];
+        assert_eq!(
+            found_with(check, &metadata, &files),
+            ["a/src/d.rs:1: never compiled: no target, and no `mod` names it"]
+        );
     }
 
     #[test]
