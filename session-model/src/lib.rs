@@ -5,16 +5,19 @@
 //! runtime, reads no clock and makes no ids of its own.
 
 mod diagnostic;
+pub mod document;
 pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
+pub mod migrate;
 pub mod storage;
 pub mod time;
 mod title_slot;
 pub mod tree;
 
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
+pub use document::SessionDocument;
 pub use entry::{Entry, EntryKind, Parent};
 pub use header::{CURRENT_VERSION, NewHeader, SessionHeader};
 pub use title_slot::{TITLE_SLOT_BYTES, TitleSlot};

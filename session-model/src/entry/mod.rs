@@ -73,7 +73,11 @@ impl Entry {
     }
 
     /// As [`from_line`](Self::from_line) when the envelope has just been read from the text.
-    pub(crate) fn from_scanned(line: RecordLine, envelope: &Envelope<'_>, text: &str) -> Option<Self> {
+    pub(crate) fn from_scanned(
+        line: RecordLine,
+        envelope: &Envelope<'_>,
+        text: &str,
+    ) -> Option<Self> {
         let spans = Self::spans(envelope, text)?;
         Some(Self::with_spans(line, spans))
     }
