@@ -13,7 +13,7 @@ mod title;
 
 use crate::json::{ObjectBuilder, ObjectEdit, RawJson};
 use crate::message::{Message, Usage};
-use crate::record::{Unknown, tagged};
+use crate::record::{Unknown, from_records, tagged};
 
 pub use conversation::{MessageEntry, ModelUsage};
 pub use custom::{CustomEntry, CustomMessageEntry};
@@ -87,6 +87,37 @@ tagged! {
         ContextChange(ContextChange) = "context_change",
         /// A title, as pi writes it.
         SessionInfo(SessionInfo) = "session_info",
+    }
+}
+
+from_records! {
+    EntryBody {
+        Message(MessageEntry),
+        ThinkingLevelChange(ThinkingLevelChange),
+        ModelChange(ModelChange),
+        ServiceTierChange(ServiceTierChange),
+        Compaction(Compaction),
+        BranchSummary(BranchSummary),
+        ResetBoundary(ResetBoundary),
+        Custom(CustomEntry),
+        CustomMessage(CustomMessageEntry),
+        Label(Label),
+        TitleChange(TitleChange),
+        TtsrInjection(TtsrInjection),
+        CredentialPin(CredentialPin),
+        SessionInit(SessionInit),
+        ModeChange(ModeChange),
+        ModelUsage(ModelUsage),
+        Archive(Archive),
+        McpToolSelection(McpToolSelection),
+        ContextChange(ContextChange),
+        SessionInfo(SessionInfo),
+    }
+}
+
+impl From<Message> for EntryBody {
+    fn from(message: Message) -> Self {
+        Self::Message(message.into())
     }
 }
 

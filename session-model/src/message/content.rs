@@ -46,7 +46,7 @@ impl Content {
         }
     }
 
-    /// Returns the text of all text parts, joined by line feeds.
+    /// Returns the text of all text parts, joined by spaces: for previews and search.
     pub fn text(&self) -> Cow<'_, str> {
         if let Self::Text(text) = self {
             return Cow::Borrowed(text);
@@ -57,7 +57,7 @@ impl Content {
             (Some(only), None) => Cow::Borrowed(only),
             (Some(first), Some(second)) => {
                 let all: Vec<_> = [first, second].into_iter().chain(texts).collect();
-                Cow::Owned(all.join("\n"))
+                Cow::Owned(all.join(" "))
             }
         }
     }

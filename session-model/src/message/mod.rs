@@ -11,7 +11,7 @@ mod usage;
 mod user;
 
 use crate::json::{ObjectBuilder, RawJson};
-use crate::record::{FieldValue, Unknown, json_serde, tagged};
+use crate::record::{FieldValue, Unknown, from_records, json_serde, tagged};
 
 pub use assistant::{AssistantMessage, StopReason};
 pub use content::{
@@ -42,6 +42,7 @@ tagged! {
     /// assert_eq!(message.to_json().as_str(), line);
     /// # Ok::<(), session_model::json::InvalidJson>(())
     /// ```
+    #[allow(clippy::large_enum_variant, reason = "about every second message is an assistant's")]
     pub enum Message by "role" {
         /// What a person wrote.
         User(UserMessage) = "user",
@@ -65,6 +66,20 @@ tagged! {
         BranchSummary(BranchSummaryMessage) = "branchSummary",
         /// A summary of what was compacted; built for a context, never stored.
         CompactionSummary(CompactionSummaryMessage) = "compactionSummary",
+    }
+}
+
+from_records! {
+    Message {
+        User(UserMessage),
+        Assistant(AssistantMessage),
+        ToolResult(ToolResultMessage),
+        BashExecution(BashExecutionMessage),
+        PythonExecution(PythonExecutionMessage),
+        FileMention(FileMentionMessage),
+        Custom(CustomMessage),
+        BranchSummary(BranchSummaryMessage),
+        CompactionSummary(CompactionSummaryMessage),
     }
 }
 

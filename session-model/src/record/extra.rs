@@ -1,4 +1,4 @@
-//! The fields a record has beside the typed ones.
+//! What a record holds beside its typed fields.
 
 use crate::json::{Field, RawJson};
 
@@ -7,14 +7,21 @@ use crate::json::{Field, RawJson};
 ///
 /// A known field whose value has an unexpected type lies here under its own name, and its typed
 /// field holds the default. It is written in its own place for as long as the typed field stays at
-/// the default; a typed field that was set wins. A field that was missing from the object stays
-/// missing in the same way. Of a known field given twice only the value in force, the last, is
-/// kept.
+/// the default; a typed field that was set wins.
+///
+/// Where an object did not have its fields in the declared order, or lacked some, that is kept here
+/// too: it is written as it was read, and fields set since follow. Of a known field given twice
+/// only the value in force, the last, is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
     fields: Vec<Field>,
-    absent: Vec<&'static str>,
+    /// The order of the object that was read, unless it is the declared one and complete: the
+    /// index of a declared field, or [`OTHER`] for the next of the others.
+    layout: Option<Box<[u8]>>,
 }
+
+/// Stands for a field that is not declared. Sorts behind all that are.
+pub(super) const OTHER: u8 = u8::MAX;
 
 impl Extra {
     /// Returns the fields in order.
@@ -40,11 +47,11 @@ impl Extra {
         self.fields.push(field);
     }
 
-    pub(super) fn note_absent(&mut self, name: &'static str) {
-        self.absent.push(name);
+    pub(super) fn set_layout(&mut self, layout: Vec<u8>) {
+        self.layout = Some(layout.into());
     }
 
-    pub(super) fn is_absent(&self, name: &str) -> bool {
-        self.absent.contains(&name)
+    pub(super) fn layout(&self) -> Option<&[u8]> {
+        self.layout.as_deref()
     }
 }

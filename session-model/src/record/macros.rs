@@ -18,6 +18,7 @@ macro_rules! record {
 
         impl $name {
             const NAMES: &'static [&'static str] = &[$($json),*];
+            const _FITS_A_LAYOUT: () = assert!(Self::NAMES.len() < u8::MAX as usize);
         }
 
         impl $crate::record::Record for $name {
@@ -35,9 +36,9 @@ macro_rules! record {
                 out: $crate::json::ObjectBuilder,
                 outside: &'static [&'static str],
             ) -> $crate::json::ObjectBuilder {
-                $crate::record::FieldWriter::new(out, &self.extra)
+                $crate::record::FieldWriter::new(&self.extra)
                     $(.field($json, &self.$field))*
-                    .finish(Self::NAMES, outside)
+                    .finish(out, Self::NAMES, outside)
             }
         }
     };
@@ -135,6 +136,19 @@ macro_rules! tagged {
     };
 }
 
+/// Implements `From` for the variants a record goes to.
+macro_rules! from_records {
+    ($name:ident { $( $variant:ident($ty:ty), )* }) => {
+        $(
+            impl From<$ty> for $name {
+                fn from(record: $ty) -> Self {
+                    Self::$variant(record)
+                }
+            }
+        )*
+    };
+}
+
 /// Declares an enum of known strings; any other string is kept.
 macro_rules! string_enum {
     (
@@ -210,4 +224,4 @@ macro_rules! json_serde {
     };
 }
 
-pub(crate) use {json_serde, record, string_enum, tagged};
+pub(crate) use {from_records, json_serde, record, string_enum, tagged};

@@ -2,6 +2,7 @@
 
 use crate::json::{Field, ObjectView, RawJson};
 
+use super::extra::OTHER;
 use super::{Extra, FieldValue};
 
 /// The fields of one object, handed out in the order a record declares them.
@@ -9,6 +10,8 @@ pub(crate) struct FieldReader {
     names: &'static [&'static str],
     values: Vec<Option<RawJson>>,
     next: usize,
+    layout: Vec<u8>,
+    complete: bool,
     extra: Extra,
 }
 
@@ -20,16 +23,25 @@ impl FieldReader {
         outside: &'static [&'static str],
     ) -> Self {
         let mut values = vec![None; names.len()];
+        let mut layout = Vec::with_capacity(object.fields().len());
         let mut extra = Extra::default();
         for field in object.fields() {
             let name = field.name();
             match names.iter().position(|known| *known == name) {
-                Some(at) => values[at] = Some(field.value().clone()),
+                Some(at) => {
+                    if values[at].is_none() {
+                        layout.push(at as u8);
+                    }
+                    values[at] = Some(field.value().clone());
+                }
                 None if outside.contains(&&*name) => {}
-                None => extra.push(field.clone()),
+                None => {
+                    layout.push(OTHER);
+                    extra.push(field.clone());
+                }
             }
         }
-        Self { names, values, next: 0, extra }
+        Self { names, values, next: 0, layout, complete: true, extra }
     }
 
     /// Reads the next declared field.
@@ -42,16 +54,17 @@ impl FieldReader {
                 T::default()
             }),
             None => {
-                if !T::OPTIONAL {
-                    self.extra.note_absent(name);
-                }
+                self.complete &= T::OPTIONAL;
                 T::default()
             }
         }
     }
 
     /// Returns what no typed field took.
-    pub(crate) fn finish(self) -> Extra {
+    pub(crate) fn finish(mut self) -> Extra {
+        if !self.complete || !self.layout.is_sorted() {
+            self.extra.set_layout(self.layout);
+        }
         self.extra
     }
 }
