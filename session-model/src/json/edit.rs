@@ -46,9 +46,11 @@ impl ObjectEdit {
         self.changes.is_empty()
     }
 
-    /// Sets a field.
+    /// Sets a field; the value keeps its spelling unless line breaks must go.
     pub fn set(mut self, name: impl Into<String>, value: &RawJson) -> Self {
-        self.changes.push((name.into(), Some(value.compact())));
+        let one_line = memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none();
+        let value = if one_line { value.clone() } else { value.compact() };
+        self.changes.push((name.into(), Some(value)));
         self
     }
 
