@@ -6,6 +6,8 @@ mod custom;
 mod execution;
 mod file_mention;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod usage;
 mod user;

@@ -10,6 +10,8 @@ mod extra;
 mod macros;
 mod nullable;
 mod read;
+#[cfg(test)]
+mod tests;
 mod unknown;
 mod value;
 mod write;
