@@ -4,13 +4,16 @@
 //! to date, and defines the storage contract every backend fulfils. It does no I/O, has no
 //! runtime, reads no clock and makes no ids of its own.
 
+pub mod body;
 mod diagnostic;
 pub mod document;
 pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
+pub mod message;
 pub mod migrate;
+pub mod record;
 pub mod storage;
 pub mod time;
 mod title_slot;
