@@ -5,6 +5,8 @@
 //! runtime, reads no clock and makes no ids of its own.
 
 pub mod body;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod diagnostic;
 pub mod document;
 pub mod entry;
