@@ -263,7 +263,8 @@ mod tests {
     #[test]
     fn only_a_session_with_a_string_id_is_a_header() {
         assert!(header(r#"{"type":"session","id":""}"#).is_some());
-        for text in [r#"{"type":"session","id":1}"#, r#"{"type":"session"}"#, r#"{"id":"s"}"#, "[]"] {
+        for text in [r#"{"type":"session","id":1}"#, r#"{"type":"session"}"#, r#"{"id":"s"}"#, "[]"]
+        {
             assert!(header(text).is_none(), "{text}");
         }
     }

@@ -6,11 +6,13 @@
 
 pub mod body;
 mod diagnostic;
+pub mod document;
 pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
 pub mod message;
+pub mod migrate;
 pub mod record;
 pub mod storage;
 pub mod time;
@@ -18,6 +20,7 @@ mod title_slot;
 pub mod tree;
 
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
+pub use document::SessionDocument;
 pub use entry::{Entry, EntryKind, Parent};
 pub use header::{CURRENT_VERSION, NewHeader, SessionHeader};
 pub use title_slot::{TITLE_SLOT_BYTES, TitleSlot};

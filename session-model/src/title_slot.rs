@@ -36,7 +36,11 @@ impl TitleSlot {
             None => None,
             Some(_) => Some(text(&fields, "source").filter(|s| s == "auto" || s == "user")?),
         };
-        Some(Self { title: text(&fields, "title")?, source, updated_at: text(&fields, "updatedAt")? })
+        Some(Self {
+            title: text(&fields, "title")?,
+            source,
+            updated_at: text(&fields, "updatedAt")?,
+        })
     }
 
     /// Writes the slot as a line of exactly [`TITLE_SLOT_BYTES`].
@@ -52,7 +56,10 @@ impl TitleSlot {
             }
             match self.title[..end].char_indices().next_back() {
                 Some((last, _)) => end = last,
-                None => return Self { title: String::new(), source: None, updated_at: String::new() }.to_line(),
+                None => {
+                    return Self { title: String::new(), source: None, updated_at: String::new() }
+                        .to_line();
+                }
             }
         }
     }
@@ -115,7 +122,8 @@ mod tests {
         let good = String::from_utf8(slot("t").to_line()).unwrap();
         let same_size = |from: &str, to: &str| {
             let mut line = good.replacen(from, to, 1);
-            let (grown, pad) = (line.len() - TITLE_SLOT_BYTES.min(line.len()), line.find("pad\":\""));
+            let (grown, pad) =
+                (line.len() - TITLE_SLOT_BYTES.min(line.len()), line.find("pad\":\""));
             line.replace_range(pad.unwrap() + 6..pad.unwrap() + 6 + grown, "");
             while line.len() < TITLE_SLOT_BYTES {
                 line.insert(pad.unwrap() + 6, ' ');
@@ -123,9 +131,12 @@ mod tests {
             line
         };
         assert!(TitleSlot::read(same_size("\"v\":1", "\"v\":1").as_bytes()).is_some());
-        for (from, to) in
-            [("\"v\":1", "\"v\":2"), ("\"user\"", "\"bot\""), ("\"t\"", "7"), ("title\",\"v", "name\",\"v")]
-        {
+        for (from, to) in [
+            ("\"v\":1", "\"v\":2"),
+            ("\"user\"", "\"bot\""),
+            ("\"t\"", "7"),
+            ("title\",\"v", "name\",\"v"),
+        ] {
             assert_eq!(TitleSlot::read(same_size(from, to).as_bytes()), None, "{to}");
         }
         assert_eq!(TitleSlot::read(good.trim_end().as_bytes()), None);

@@ -17,5 +17,5 @@ pub(crate) use edit::Piece;
 pub use raw::{InvalidJson, JsonKind, RawJson};
 pub use stringify::{to_json_string, to_raw_json};
 pub(crate) use text::{decode_string, is_json_space, trim_json_space};
+pub(crate) use view::fields_of;
 pub use view::{ArrayView, Field, ObjectView};
-pub(crate) use view::{Fields, fields_of};

@@ -18,35 +18,35 @@ impl SessionTree {
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for node in self.nodes() {
-            self.id_problem(node, &mut problems);
             self.parent_problem(node, &mut problems);
+        }
+        for &node in &self.nameless {
+            self.nameless_problem(NodeId(node), &mut problems);
+        }
+        for &node in &self.shadowed {
+            self.shadowed_id_problem(NodeId(node), &mut problems);
         }
         self.interleaving(&mut problems);
         problems.sort_by_key(|problem| problem.node);
         problems
     }
 
-    fn id_problem(&self, node: NodeId, problems: &mut Vec<Problem>) {
-        let mut add = |code, detail| problems.push(Problem { node, code, detail });
-        match self.entry(node).id() {
-            None => add(
-                DiagnosticCode::MissingId,
-                "the entry has no id; it is shown, and nothing can refer to it".to_owned(),
-            ),
-            Some(id) => {
-                if let Some(later) = self.find(&id).filter(|&latest| latest > node) {
-                    let detail = format!("the id {id:?} is used again by entry {}", later.0 + 1);
-                    add(DiagnosticCode::DuplicateId, detail);
-                }
-            }
-        }
+    fn nameless_problem(&self, node: NodeId, problems: &mut Vec<Problem>) {
+        let detail = "the entry has no id; it is shown, and nothing can refer to it".to_owned();
+        problems.push(Problem { node, code: DiagnosticCode::MissingId, detail });
+    }
+
+    fn shadowed_id_problem(&self, node: NodeId, problems: &mut Vec<Problem>) {
+        let id = self.entry(node).id().unwrap_or_default();
+        let detail = format!("a later entry has the id {id:?} too; look-ups find that one");
+        problems.push(Problem { node, code: DiagnosticCode::DuplicateId, detail });
     }
 
     fn parent_problem(&self, node: NodeId, problems: &mut Vec<Problem>) {
         let entry = self.entry(node);
-        let Parent::Id(parent) = entry.parent() else { return };
         let mut add = |code, detail| problems.push(Problem { node, code, detail });
         if self.links.parent(node.0) == NONE {
+            let Parent::Id(parent) = entry.parent() else { return };
             if entry.id().is_some_and(|id| id == parent) {
                 add(DiagnosticCode::SelfParent, "the entry names itself as its parent".to_owned());
             } else {

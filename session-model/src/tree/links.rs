@@ -18,14 +18,6 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn reserve(&mut self, entries: usize) {
-        for list in
-            [&mut self.parent, &mut self.first_child, &mut self.last_child, &mut self.next_sibling]
-        {
-            list.reserve_exact(entries);
-        }
-    }
-
     /// Adds an entry that is in no list yet.
     pub(super) fn push(&mut self, parent: u32) {
         self.parent.push(parent);

@@ -15,7 +15,6 @@ use std::collections::HashMap;
 use crate::entry::{Entry, Parent};
 use ids::IdIndex;
 use links::{Links, NONE};
-pub(crate) use check::Problem;
 use marks::Marks;
 pub use rows::{TreeOptions, TreeRow, TreeRows};
 
@@ -27,6 +26,11 @@ impl NodeId {
     /// Returns the place as an index into [`SessionTree::entries`].
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// The place of the last of so many entries.
+    pub(crate) fn last_of(entries: usize) -> Self {
+        Self(entries.saturating_sub(1) as u32)
     }
 }
 
@@ -56,61 +60,80 @@ pub struct SessionTree {
     marks: Marks,
     /// Who waits for an id that has not come yet.
     pending: HashMap<String, Vec<u32>>,
+    /// Entries whose id a later one has too.
+    shadowed: Vec<u32>,
+    /// Entries without an id.
+    nameless: Vec<u32>,
     leaf: Option<NodeId>,
 }
 
 impl SessionTree {
     /// Builds the tree of entries in file order; the last becomes the leaf.
     pub fn from_entries(entries: Vec<Entry>) -> Self {
-        let mut tree = Self { ids: IdIndex::with_capacity(entries.len()), ..Self::default() };
-        tree.links.reserve(entries.len());
+        let mut tree = Self::default();
         tree.entries.reserve_exact(entries.len());
-        for entry in entries {
-            tree.add(entry);
-        }
-        tree.links.relink();
+        entries.into_iter().for_each(|entry| tree.push_unlinked(entry));
+        tree.link_all();
         tree
+    }
+
+    /// Adds an entry of a file being read; [`link_all`](Self::link_all) must follow.
+    pub(crate) fn push_unlinked(&mut self, entry: Entry) {
+        self.index(entry);
+    }
+
+    /// Links all entries and makes the last the leaf.
+    pub(crate) fn link_all(&mut self) {
+        self.links.relink();
+        self.leaf = self.nodes().next_back();
     }
 
     /// Adds an entry behind all others and makes it the leaf.
     pub fn insert(&mut self, entry: Entry) -> NodeId {
-        let awaited = self.add(entry);
+        let awaited = self.index(entry);
         let node = self.entries.len() as u32 - 1;
         if awaited {
             self.links.relink();
         } else {
             self.links.link(node);
         }
+        self.leaf = Some(NodeId(node));
         NodeId(node)
     }
 
-    /// Adds an entry without linking it; tells whether earlier entries named it as parent.
-    fn add(&mut self, entry: Entry) -> bool {
+    /// Adds an entry without linking it; tells whether earlier ones named it as their parent.
+    fn index(&mut self, entry: Entry) -> bool {
         let node = self.entries.len() as u32;
         let parent = self.resolve(&entry, node);
         self.links.push(parent);
         self.marks.note(&entry);
-        let id = entry.id().map(Cow::into_owned);
-        self.entries.push(entry);
-        self.leaf = Some(NodeId(node));
-        let Some(id) = id else { return false };
-        let waiting = if self.pending.is_empty() { None } else { self.pending.remove(&id) };
-        for &child in waiting.iter().flatten() {
-            self.links.set_parent(child, node);
+        let mut waiting = Vec::new();
+        match entry.id() {
+            None => self.nameless.push(node),
+            Some(id) => {
+                self.shadowed.extend(self.ids.set(&self.entries, node, &id));
+                if !self.pending.is_empty() {
+                    waiting = self.pending.remove(&*id).unwrap_or_default();
+                }
+            }
         }
-        self.ids.set(&self.entries, node);
-        waiting.is_some()
+        waiting.iter().for_each(|&child| self.links.set_parent(child, node));
+        self.entries.push(entry);
+        !waiting.is_empty()
     }
 
     /// An id given twice means the latest entry before the one that names it: what comes later
     /// cannot have been meant when the line was written.
     fn resolve(&mut self, entry: &Entry, node: u32) -> u32 {
         let Parent::Id(parent) = entry.parent() else { return NONE };
-        if entry.id().is_some_and(|id| id == parent) && self.ids.get(&self.entries, &parent).is_none() {
-            return NONE;
+        let previous = node.checked_sub(1);
+        let is_previous = |&at: &u32| self.entries[at as usize].id().is_some_and(|id| id == parent);
+        if let Some(previous) = previous.filter(is_previous) {
+            return previous;
         }
         match self.ids.get(&self.entries, &parent) {
             Some(found) => found,
+            None if entry.id().is_some_and(|id| id == parent) => NONE,
             None => {
                 self.pending.entry(parent.into_owned()).or_default().push(node);
                 NONE

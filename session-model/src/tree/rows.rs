@@ -47,7 +47,9 @@ impl SessionTree {
             {
                 continue;
             }
-            if !options.archived && self.entry(row.node).id().is_some_and(|id| self.is_archived(&id)) {
+            if !options.archived
+                && self.entry(row.node).id().is_some_and(|id| self.is_archived(&id))
+            {
                 continue;
             }
             rows.push(row);

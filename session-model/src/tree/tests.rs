@@ -169,11 +169,15 @@ fn json_nests_and_carries_labels() {
 #[test]
 fn a_chain_of_a_million_builds_walks_prints_and_drops() {
     let n = 1_000_000;
-    let chain = (0..n).map(|i| entry(&format!("{i}:{}", if i == 0 { "-".into() } else { (i - 1).to_string() })));
+    let chain = (0..n)
+        .map(|i| entry(&format!("{i}:{}", if i == 0 { "-".into() } else { (i - 1).to_string() })));
     let t = SessionTree::from_entries(chain.collect());
     let path = t.path_to(t.leaf().unwrap());
     assert_eq!((path.len(), path[0].index(), path[n - 1].index()), (n, 0, n - 1));
     let rows = t.rows(TreeOptions::default());
     assert_eq!(rows[n - 1], TreeRow { node: NodeId(n as u32 - 1), depth: n as u32 - 1 });
-    assert!(t.rows_json(&rows).ends_with(&"]}".repeat(n - 1).chars().chain("]}]".chars()).collect::<String>()));
+    assert!(
+        t.rows_json(&rows)
+            .ends_with(&"]}".repeat(n - 1).chars().chain("]}]".chars()).collect::<String>())
+    );
 }
