@@ -136,7 +136,8 @@ impl SessionManager {
     ///
     /// As [`append`](Self::append).
     pub async fn append_thinking_level_change(&mut self, level: Option<&str>) -> Result<String> {
-        let thinking_level = level.map_or(Nullable::Absent, |level| Nullable::Value(level.to_owned()));
+        let thinking_level =
+            level.map_or(Nullable::Absent, |level| Nullable::Value(level.to_owned()));
         self.append(ThinkingLevelChange { thinking_level, ..Default::default() }).await
     }
 
@@ -207,12 +208,7 @@ impl SessionManager {
     ) -> Result<String> {
         self.find(target)?;
         let label = label.filter(|label| !label.is_empty()).map(str::to_owned);
-        self.append(Label {
-            target_id: target.to_owned(),
-            label: label.into(),
-            ..Default::default()
-        })
-        .await
+        self.append(Label { target_id: target.to_owned(), label, ..Default::default() }).await
     }
 
     /// Appends rules that were injected.

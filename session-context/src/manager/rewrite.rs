@@ -45,7 +45,7 @@ impl SessionManager {
         let change = EntryBody::from(TitleChange {
             title: name.clone(),
             previous_title: self.session_name(),
-            source: typed,
+            source: Some(typed),
             ..Default::default()
         });
         document.header_mut().set_title(&name, text, &now);
