@@ -4,13 +4,18 @@
 //! to date, and defines the storage contract every backend fulfils. It does no I/O, has no
 //! runtime, reads no clock and makes no ids of its own.
 
+pub mod body;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod diagnostic;
 pub mod document;
 pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
+pub mod message;
 pub mod migrate;
+pub mod record;
 pub mod storage;
 pub mod time;
 mod title_slot;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use crate::body::EntryBody;
 use crate::json::{ObjectEdit, ObjectView, RawJson, decode_string};
 use crate::time;
 
@@ -140,6 +141,11 @@ impl Entry {
     /// Returns the entry's fields.
     pub fn fields(&self) -> ObjectView {
         self.json().as_object().unwrap_or_default()
+    }
+
+    /// Returns the entry's body with typed fields.
+    pub fn body(&self) -> EntryBody {
+        EntryBody::from_json(&self.json())
     }
 
     /// Returns the `message` field of a message entry, if it is an object.

@@ -177,6 +177,13 @@ impl RawJson {
     }
 }
 
+impl Default for RawJson {
+    /// The value `null`.
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
 impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -194,6 +201,13 @@ impl serde::Serialize for RawJson {
         let raw: &serde_json::value::RawValue =
             serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for RawJson {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<serde_json::value::RawValue>::deserialize(deserializer)?;
+        Ok(Self::trusted(String::from(Box::<str>::from(raw)).into()))
     }
 }
 

@@ -48,6 +48,11 @@ pub struct Field {
 }
 
 impl Field {
+    /// A field with a name of plain text.
+    pub fn new(name: &str, value: RawJson) -> Self {
+        Self { key: RawJson::string(name), value }
+    }
+
     /// Returns the field's name, each lone surrogate as U+FFFD.
     pub fn name(&self) -> Cow<'_, str> {
         self.key.as_text().unwrap_or_default()
