@@ -24,9 +24,11 @@ mod checks;
 mod cx;
 mod failure;
 mod harness;
+mod random;
 mod support;
 
 pub use check::Check;
 pub use checks::checks;
 pub use failure::Failure;
 pub use harness::{Abilities, FaultPoint, Harness, HookResult, Subject, Tampering, Task};
+pub use random::RandomRun;
