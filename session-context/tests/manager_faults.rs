@@ -17,11 +17,7 @@ fn the_first_failure_to_save_stays_until_all_is_written_again() {
         let storage = MemoryStorage::new();
         put(&storage, &format!("{HEADER}\n{A}\n"));
         let mut session = open(&storage, options("")).await;
-        storage.faults().fail_at(
-            Operation::Append.nth(1),
-            When::Partway(7),
-            StorageErrorKind::Full,
-        );
+        storage.faults().fail_nth(Operation::Append, 1, When::Partway(7), StorageErrorKind::Full);
         let saved = session.append_message(user("1")).await.unwrap();
         let SessionError::NotSaved { entry, source } =
             session.append_message(user("2")).await.unwrap_err()
