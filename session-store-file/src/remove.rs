@@ -54,10 +54,10 @@ impl Store {
                 removed += 1;
             }
         }
-        if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)? {
-            if dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory {
-                prune(&dir, prefix.file_name()).during(OPERATION, prefix)?;
-            }
+        if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)?
+            && dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory
+        {
+            prune(&dir, prefix.file_name()).during(OPERATION, prefix)?;
         }
         Ok(removed)
     }
