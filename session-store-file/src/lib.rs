@@ -34,8 +34,9 @@
 //!   behind: it is removed under the operation lock, by the first store that writes into that
 //!   directory, and with the directory.
 //! - An append or truncation locks the object's file for its duration, and a reader while it asks
-//!   for the size, so that no reader sees half an append. Whoever cannot have that lock for a
-//!   tenth of a second goes on without.
+//!   for the size, so that no reader sees half an append. A listing shares the operation lock
+//!   while it reads the names in one directory. Whoever cannot have these locks for a second goes
+//!   on without.
 //!
 //! Two stores on one root exclude each other whether they are in one process or in two.
 //!

@@ -8,13 +8,14 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 use session_model::storage::{ObjectMeta, StorageKey, Version};
 
-/// Identity, size and times of a file at one moment.
+/// What a file is at one moment, but for its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     device: u64,
     inode: u64,
     pub(crate) size: u64,
     pub(crate) mode: u32,
+    pub(crate) owner: (u32, u32),
     /// Nanoseconds since 1970.
     modified: i128,
     changed: i128,
@@ -30,6 +31,7 @@ impl From<&Stat> for State {
             inode: stat.st_ino as u64,
             size: stat.st_size as u64,
             mode: stat.st_mode.into(),
+            owner: (stat.st_uid, stat.st_gid),
             modified: nanos(stat.st_mtime.into(), stat.st_mtime_nsec.into()),
             changed: nanos(stat.st_ctime.into(), stat.st_ctime_nsec.into()),
         }

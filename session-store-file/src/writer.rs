@@ -323,3 +323,51 @@ impl Open {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("a call did not end within one poll"),
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_is_final() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::new(dir.path().to_owned(), Duration::from_secs(1)));
+        let key = StorageKey::new("s.jsonl").unwrap();
+        let options = AppendOptions::exclusive("test");
+        let mut writer = FileWriter::open(&store, &key, &options).unwrap();
+        assert_eq!(now(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+        // A pipe cannot be synced, so this stands in for a file whose disk fails.
+        let (_reader, pipe) = io::pipe().unwrap();
+        writer.open.file = File::from(std::os::fd::OwnedFd::from(pipe));
+
+        let failure = now(writer.sync(Durability::Durable)).unwrap_err();
+        assert_eq!(failure.kind(), StorageErrorKind::Other);
+        assert_eq!(
+            failure.to_string(),
+            "could not make durable s.jsonl: the system reported an error"
+        );
+        assert_eq!(writer.error().map(ToString::to_string), Some(failure.to_string()));
+        for refused in [
+            now(writer.append(Bytes::from("two\n"))).map(drop),
+            now(writer.sync(Durability::Accepted)),
+            now(writer.replace(Payload::from("x"), PutOptions::default())).map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), StorageErrorKind::Closed);
+        }
+        let last = now(Box::new(writer).close()).unwrap_err();
+        assert_eq!(last.to_string(), failure.to_string());
+        assert_eq!(std::fs::read_to_string(dir.path().join("s.jsonl")).unwrap(), "one\n");
+    }
+}
