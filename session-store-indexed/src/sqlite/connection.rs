@@ -21,6 +21,17 @@ pub(crate) enum Journal {
     Rollback,
 }
 
+impl Journal {
+    /// Returns what it takes for a commit to be on the disk when it returns.
+    fn synchronous(self) -> &'static str {
+        match self {
+            Self::WriteAhead => "FULL",
+            // With FULL a loss of power can bring back the removed journal, and so undo a commit.
+            Self::Rollback => "EXTRA",
+        }
+    }
+}
+
 /// Opens an existing database for reading and writing.
 ///
 /// A lock held elsewhere is waited out for `busy_timeout`. A commit is on the disk when it
@@ -44,14 +55,20 @@ pub(crate) fn connect_untrusted(
     busy_timeout: Duration,
 ) -> Result<(Connection, Journal), DatabaseError> {
     require_version(rusqlite::version_number(), rusqlite::version())?;
-    // Not a URI: a path may begin with `file:` or hold a question mark.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(path, flags)
-        .and_then(|connection| {
-            let journal = apply_rules(&connection, busy_timeout)?;
-            Ok((connection, journal))
-        })
-        .map_err(|error| DatabaseError::from_sqlite(path, error))
+    let connect = || {
+        let connection = open(path, busy_timeout)?;
+        let (connection, journal) = match enter_write_ahead(&connection, busy_timeout) {
+            Err(error) if lacks_shared_memory(&error) => {
+                drop(connection);
+                leave_write_ahead(path, busy_timeout)?;
+                (open(path, busy_timeout)?, Journal::Rollback)
+            }
+            journal => (connection, journal?),
+        };
+        connection.pragma_update(None, "synchronous", journal.synchronous())?;
+        Ok((connection, journal))
+    };
+    connect().map_err(|error| DatabaseError::from_sqlite(path, error))
 }
 
 /// Lets the connection bring the log into the database file when it is the last to close.
@@ -66,35 +83,44 @@ fn require_version(number: i32, found: &'static str) -> Result<(), DatabaseError
     Ok(())
 }
 
-fn apply_rules(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<Journal> {
+fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+    // Not a URI: a path may begin with `file:` or hold a question mark.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
     // First, since every later statement may meet a lock.
     connection.busy_timeout(busy_timeout)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    let journal = write_ahead(connection, busy_timeout)?;
-    let synchronous = match journal {
-        Journal::WriteAhead => "FULL",
-        // With FULL a loss of power can bring back the removed journal, and so undo a commit.
-        Journal::Rollback => "EXTRA",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)?;
-    Ok(journal)
+    Ok(connection)
 }
 
-/// Switches to a write-ahead log if the file system can carry one.
+/// Switches to a write-ahead log if SQLite can do so here.
+fn enter_write_ahead(connection: &Connection, limit: Duration) -> rusqlite::Result<Journal> {
+    let mode = switch_journal(connection, "WAL", limit)?;
+    // The switch does not touch the shared memory of the log; the first read does.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(if mode.eq_ignore_ascii_case("wal") { Journal::WriteAhead } else { Journal::Rollback })
+}
+
+/// Switches back, where the file system turned out to have no shared memory.
+fn leave_write_ahead(path: &Path, limit: Duration) -> rusqlite::Result<()> {
+    let connection = open(path, limit)?;
+    // Who has the database for himself from the start needs no shared memory.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    switch_journal(&connection, "DELETE", limit).map(drop)
+}
+
+/// Asks for a journal mode and returns the one in force then.
 ///
 /// The switch needs the database for itself and does not always wait for it, so it is repeated.
-fn write_ahead(connection: &Connection, limit: Duration) -> rusqlite::Result<Journal> {
-    let mode = retry(limit, is_locked, || {
-        connection
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
-    });
-    match mode {
-        Ok(mode) if mode.eq_ignore_ascii_case("wal") => Ok(Journal::WriteAhead),
-        Ok(_) => Ok(Journal::Rollback),
-        Err(error) if lacks_shared_memory(&error) => Ok(Journal::Rollback),
-        Err(error) => Err(error),
-    }
+fn switch_journal(
+    connection: &Connection,
+    mode: &str,
+    limit: Duration,
+) -> rusqlite::Result<String> {
+    retry(limit, is_locked, || {
+        connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))
+    })
 }
 
 fn is_locked(error: &rusqlite::Error) -> bool {
@@ -143,15 +169,30 @@ mod tests {
     /// SQLite's lock files stand for a file system without shared memory.
     #[cfg(unix)]
     #[test]
-    fn falls_back_to_a_rollback_journal() {
+    fn uses_a_rollback_journal_where_there_is_no_shared_memory() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("history.db");
-        let connection =
-            Connection::open_with_flags_and_vfs(path, OpenFlags::default(), c"unix-dotfile")
-                .unwrap();
-        assert_eq!(apply_rules(&connection, Duration::ZERO).unwrap(), Journal::Rollback);
+        let flags = OpenFlags::default();
+        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-dotfile").unwrap();
+        let journal = enter_write_ahead(&connection, Duration::ZERO).unwrap();
+        assert_eq!((journal, journal.synchronous()), (Journal::Rollback, "EXTRA"));
         assert_eq!(pragma(&connection, "journal_mode"), "delete");
-        assert_eq!(pragma(&connection, "synchronous"), "3");
+    }
+
+    #[test]
+    fn leaves_a_write_ahead_log_without_using_shared_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.db");
+        std::fs::write(&path, "").unwrap();
+        let (connection, _) = connect(&path, Duration::ZERO).unwrap();
+        connection.execute_batch("CREATE TABLE t (x)").unwrap();
+        drop(connection);
+        // No shared memory can be opened by this name.
+        std::fs::create_dir(directory.path().join("history.db-shm")).unwrap();
+        leave_write_ahead(&path, Duration::ZERO).unwrap();
+        let connection = open(&path, Duration::ZERO).unwrap();
+        assert_eq!(pragma(&connection, "journal_mode"), "delete");
+        connection.execute_batch("INSERT INTO t VALUES (1)").unwrap();
     }
 
     #[test]
