@@ -1,0 +1,69 @@
+//! An open session and its storage, compared with the recording.
+
+use session_context::SessionManager;
+use session_model::storage::StorageKey;
+use sha2::{Digest, Sha256};
+
+use crate::case::Case;
+use crate::findings::Findings;
+use crate::value::Value;
+use crate::world::{World, local, path_of};
+use crate::{Failure, state};
+
+/// Compares what a session shows with `PREFIXstate.json`, `PREFIXentries.json`, `PREFIXtree.json`
+/// and `PREFIXcontext.json`; a session opened again has no entries and tree recorded.
+pub(crate) fn shown(
+    found: &mut Findings,
+    case: &Case,
+    (how, prefix): (&str, &str),
+    session: &mut SessionManager,
+) -> Result<(), Failure> {
+    let right = |what: &str| -> Result<(String, Option<Value>), Failure> {
+        let name = format!("{prefix}{what}.json");
+        Ok((format!("{how}{name}"), case.json(&name)?))
+    };
+    let needed = |(name, value): (String, Option<Value>)| match value {
+        Some(value) => Ok((name, value)),
+        None => Err(format!("there is no {name}")),
+    };
+    let (name, mut recorded) = needed(right("state")?)?;
+    if let Value::Object(members) = &mut recorded {
+        members.retain(|(name, _)| name != "artifactsDir");
+    }
+    found.values(&name, &state::state(session)?, &local(&recorded)?);
+    if prefix == "expected-" {
+        let (name, recorded) = needed(right("entries")?)?;
+        found.values(&name, &state::entries(session.entries()), &recorded);
+        let (name, recorded) = needed(right("tree")?)?;
+        found.values(&name, &state::tree(session)?, &recorded);
+    }
+    Ok(())
+}
+
+/// Compares which files there are, and the content of all but the session's own.
+pub(crate) async fn other_files(
+    found: &mut Findings,
+    case: &Case,
+    world: &World,
+    session: &StorageKey,
+) -> Result<(), Failure> {
+    let Some(right) = case.json("expected-files.json")? else { return Ok(()) };
+    let mut ours = Vec::new();
+    for (key, bytes) in world.files().await? {
+        let mut file = Value::object([("path", Value::text(&path_of(&key)))]);
+        if &key != session {
+            file.set("size", Value::Number(bytes.len() as f64));
+            let digest = Sha256::digest(&bytes);
+            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            file.set("sha256", Value::text(&digest));
+        }
+        ours.push(file);
+    }
+    let own = Value::text(&path_of(session));
+    let right = right.items().iter().map(|file| match file.get("path") {
+        Some(path) if *path == own => Value::object([("path", path.clone())]),
+        _ => file.clone(),
+    });
+    found.values("expected-files.json", &Value::Array(ours), &Value::Array(right.collect()));
+    Ok(())
+}
