@@ -1,6 +1,7 @@
 //! What a case runs in: a storage, a clock and ids that follow the recording.
 
 use std::collections::VecDeque;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,9 @@ use session_model::env::{Clock, IdSource};
 use session_model::storage::{
     ListOptions, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
+use session_store_file::FileStorage;
 use session_store_memory::MemoryStorage;
+use tempfile::TempDir;
 
 use crate::Failure;
 use crate::value::Value;
@@ -23,14 +26,16 @@ pub(crate) const PROJECT_DIR: &str = "/work/here";
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Backend {
     Memory,
+    File,
 }
 
 impl Backend {
-    pub(crate) const ALL: [Self; 1] = [Self::Memory];
+    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::File];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
+            Self::File => "file",
         }
     }
 }
@@ -45,6 +50,7 @@ pub(crate) struct World {
 /// The way around the storage, as other programs take it.
 enum Outside {
     Memory(MemoryStorage),
+    Folder(TempDir),
 }
 
 /// The k-th entry id is a fixed function of k; session ids are told beforehand.
@@ -66,6 +72,10 @@ impl World {
             Backend::Memory => {
                 let storage = MemoryStorage::new();
                 (Arc::new(storage.clone()), Outside::Memory(storage))
+            }
+            Backend::File => {
+                let folder = TempDir::new()?;
+                (Arc::new(FileStorage::open(folder.path())?), Outside::Folder(folder))
             }
         };
         let (time, ids) = (Arc::default(), Arc::default());
@@ -133,7 +143,7 @@ impl World {
         Ok(files)
     }
 
-    /// Appends to a file or makes it, as a program does that knows nothing of claims.
+    /// Appends to a file, as a program does that knows nothing of claims.
     pub(crate) async fn append_outside(
         &self,
         key: &StorageKey,
@@ -144,6 +154,10 @@ impl World {
                 let old = self.read(key).await?.unwrap_or_default();
                 storage.faults().overwrite(key, Some([&old[..], more].concat().into()))?;
             }
+            Outside::Folder(folder) => {
+                let path = folder.path().join(key.as_str());
+                std::fs::OpenOptions::new().append(true).open(path)?.write_all(more)?;
+            }
         }
         Ok(())
     }
@@ -152,6 +166,7 @@ impl World {
     pub(crate) fn remove_outside(&self, key: &StorageKey) -> Result<(), Failure> {
         match &self.outside {
             Outside::Memory(storage) => storage.faults().overwrite(key, None)?,
+            Outside::Folder(folder) => std::fs::remove_file(folder.path().join(key.as_str()))?,
         }
         Ok(())
     }
