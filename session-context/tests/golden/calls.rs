@@ -1,6 +1,6 @@
 //! The recorded calls, by the names the recorder had for them.
 
-use session_context::{NameSource, NewSession, SessionManager};
+use session_context::{LeafChoice, NameSource, NewSession, SessionManager};
 use session_model::body::{Compaction, CustomMessageEntry, EntryBody, ServiceTierChange};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Content;
@@ -254,6 +254,7 @@ async fn act(
         }),
         "getInjectedTtsrRules" => Some(Value::texts(session.injected_ttsr_rules())),
         "getLastModelChangeRole" => session.last_model_change_role().map(|role| Value::text(&role)),
+        "buildSessionContext" => Some(state::context(session, LeafChoice::Current)),
         "getUsageStatistics" => Some(state::usage(session)?),
         _ => return Err(format!("{name} is not there yet").into()),
     })

@@ -37,6 +37,8 @@ pub(crate) fn shown(
         let (name, recorded) = needed(right("tree")?)?;
         found.values(&name, &state::tree(session)?, &recorded);
     }
+    let (name, recorded) = needed(right("context")?)?;
+    found.values(&name, &state::contexts(session, &recorded), &recorded);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What an open session shows, in the form of the recordings.
 
-use session_context::SessionManager;
+use session_context::{ContextOptions, LeafChoice, SessionManager, build_session_context};
 use session_model::Entry;
 use session_model::json::to_raw_json;
 use session_model::tree::TreeOptions;
@@ -63,4 +63,27 @@ pub(crate) fn entries<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Value
 pub(crate) fn tree(session: &SessionManager) -> Result<Value, Failure> {
     let tree = session.tree();
     Value::parse(tree.rows_json(&tree.rows(TreeOptions::default())))
+}
+
+/// The context of one leaf, as `expected-context.json` has it.
+pub(crate) fn context(session: &SessionManager, leaf: LeafChoice<'_>) -> Value {
+    let context = build_session_context(session.tree(), leaf, &ContextOptions::plain());
+    Value::of(&context.to_json())
+}
+
+/// The contexts of the leaves that were recorded; the first is the session's own.
+pub(crate) fn contexts(session: &SessionManager, recorded: &Value) -> Value {
+    let mut contexts = Vec::new();
+    for (at, recorded) in recorded.items().iter().enumerate() {
+        let id = recorded.get("leaf").and_then(Value::as_text);
+        let leaf = match &id {
+            _ if at == 0 => LeafChoice::Current,
+            Some(id) => LeafChoice::Id(id),
+            None => LeafChoice::Root,
+        };
+        let mut ours = recorded.clone();
+        ours.set("context", context(session, leaf));
+        contexts.push(ours);
+    }
+    Value::Array(contexts)
 }
