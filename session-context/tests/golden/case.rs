@@ -101,18 +101,23 @@ impl Case {
         Ok(unused)
     }
 
-    /// The blobs that were there beforehand, by name.
-    pub(crate) fn blobs(&self) -> Result<Vec<(String, Bytes)>, Failure> {
-        let Ok(folder) = std::fs::read_dir(self.folder.join("input-blobs")) else {
-            return Ok(Vec::new());
-        };
-        folder
-            .map(|file| {
+    /// Blobs and other files that were there beforehand, by key.
+    pub(crate) fn files_before(&self) -> Result<Vec<(String, Bytes)>, Failure> {
+        let folders = [
+            (self.folder.join("input-blobs"), "blobs/"),
+            // What the recorder made without leaving a copy.
+            (self.own_folder.join("input-files"), ""),
+        ];
+        let mut files = Vec::new();
+        for (folder, prefix) in folders {
+            let Ok(folder) = std::fs::read_dir(folder) else { continue };
+            for file in folder {
                 let path = file?.path();
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                Ok((name, std::fs::read(&path)?.into()))
-            })
-            .collect()
+                files.push((format!("{prefix}{name}"), std::fs::read(&path)?.into()));
+            }
+        }
+        Ok(files)
     }
 }
 

@@ -61,11 +61,25 @@ pub(crate) async fn other_files(
         }
         ours.push(file);
     }
-    let own = Value::text(&path_of(session));
-    let right = right.items().iter().map(|file| match file.get("path") {
-        Some(path) if *path == own => Value::object([("path", path.clone())]),
-        _ => file.clone(),
-    });
-    found.values("expected-files.json", &Value::Array(ours), &Value::Array(right.collect()));
+    let mut right: Vec<(String, Value)> =
+        right.items().iter().map(|file| in_one_root(file, session)).collect();
+    right.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let right = right.into_iter().map(|(_, file)| file).collect();
+    found.values("expected-files.json", &Value::Array(ours), &Value::Array(right));
     Ok(())
+}
+
+/// A recorded file with its path; of the session's own only that.
+///
+/// The recorder had sessions beside the agent directory, we have them in it.
+fn in_one_root(recorded: &Value, session: &StorageKey) -> (String, Value) {
+    let path = recorded.get("path").and_then(Value::as_text).unwrap_or_default();
+    let path = path.replacen("{ROOT}/agent/", "{ROOT}/", 1);
+    let mut file = Value::object([("path", Value::text(&path))]);
+    if path != path_of(session) {
+        for name in ["size", "sha256"] {
+            file.set(name, recorded.get(name).cloned().unwrap_or(Value::Null));
+        }
+    }
+    (path, file)
 }

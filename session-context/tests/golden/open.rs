@@ -17,8 +17,8 @@ pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure>
     if let Some(input) = &input {
         world.put(&key, input.clone()).await?;
     }
-    for (name, blob) in case.blobs()? {
-        world.put(&StorageKey::new(format!("blobs/{name}"))?, blob).await?;
+    for (key, file) in case.files_before()? {
+        world.put(&StorageKey::new(key)?, file).await?;
     }
     world.set_time(case.flag("openNow")?.and_then(|now| now.as_i64()).ok_or("no openNow")?);
     if let Some(id) = case.json("expected-state.json")?.and_then(|s| s.get("sessionId")?.as_text())

@@ -44,8 +44,8 @@ impl Replay<'_> {
         let source = self.case.flag("sourceFile")?;
         let path = source.or(self.case.flag("sessionFile")?).and_then(|path| path.as_text());
         self.world.put(&key_of(&path.ok_or("no place for the input")?)?, input).await?;
-        for (name, blob) in self.case.blobs()? {
-            self.world.put(&StorageKey::new(format!("blobs/{name}"))?, blob).await?;
+        for (key, file) in self.case.files_before()? {
+            self.world.put(&StorageKey::new(key)?, file).await?;
         }
         Ok(())
     }
