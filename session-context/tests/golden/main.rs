@@ -12,6 +12,7 @@ mod open;
 mod ops;
 mod state;
 mod value;
+mod vectors;
 mod waiting;
 mod world;
 
@@ -78,6 +79,7 @@ fn replay(name: &str, folder: PathBuf, own: PathBuf, backend: Backend) -> Result
         match kind.as_str() {
             "open" => open::replay(&case, backend).await,
             "ops" => ops::replay(&case, backend).await,
+            "vectors" => vectors::replay(&case, backend).await,
             other => Err(format!("nothing replays cases of kind {other}").into()),
         }
     })?;
