@@ -3,7 +3,9 @@
 pub mod env;
 mod error;
 pub mod manager;
+mod open_storage;
 mod paths;
 
 pub use error::{Result, SessionError};
 pub use manager::{NameSource, NewSession, SessionManager, SessionOptions, SessionState};
+pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
