@@ -1,0 +1,169 @@
+//! The one way to standard output and standard error.
+//!
+//! Everything for people passes through [`terminal`], so no command can print what a terminal would
+//! act on.
+
+use std::error::Error;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+use session_model::json::RawJson;
+use session_model::{Diagnostic, Severity};
+
+use crate::terminal;
+
+/// Diagnostics shown beside other output; `verify` shows all.
+const SHOWN_DIAGNOSTICS: usize = 20;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorChoice {
+    fn is_on(self, is_terminal: bool) -> bool {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                is_terminal
+                    && !set("NO_COLOR")
+                    && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+            }
+        }
+    }
+}
+
+/// How a piece of text looks.
+pub(crate) mod look {
+    use super::{AnsiColor, Style};
+
+    pub(crate) const PLAIN: Style = Style::new();
+    pub(crate) const STRONG: Style = Style::new().bold();
+    pub(crate) const DIM: Style = Style::new().dimmed();
+    pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
+    pub(crate) const USER: Style = AnsiColor::Cyan.on_default().bold();
+    pub(crate) const ASSISTANT: Style = AnsiColor::Green.on_default();
+    pub(crate) const LABEL: Style = AnsiColor::Magenta.on_default();
+    pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+    pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+}
+
+/// Buffered standard output.
+#[derive(Debug)]
+pub(crate) struct Output {
+    to: BufWriter<StdoutLock<'static>>,
+    is_terminal: bool,
+    color: bool,
+}
+
+impl Output {
+    pub(crate) fn new(color: ColorChoice) -> Self {
+        let stdout = io::stdout().lock();
+        let is_terminal = stdout.is_terminal();
+        let to = BufWriter::with_capacity(1 << 16, stdout);
+        Self { to, is_terminal, color: color.is_on(is_terminal) }
+    }
+
+    /// Prints part of a line.
+    pub(crate) fn text(&mut self, style: Style, text: &str) -> io::Result<&mut Self> {
+        let text = terminal::clean_line(text);
+        if self.color && style != look::PLAIN && !text.is_empty() {
+            write!(self.to, "{style}{text}{style:#}")?;
+        } else {
+            self.to.write_all(text.as_bytes())?;
+        }
+        Ok(self)
+    }
+
+    /// Ends the line.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        self.to.write_all(b"\n")
+    }
+
+    /// Prints a line.
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.text(look::PLAIN, text)?.end()
+    }
+
+    /// Prints a text of many lines, indented by two.
+    pub(crate) fn block(&mut self, text: &str) -> io::Result<()> {
+        for line in terminal::clean(text).lines() {
+            let indent = if line.is_empty() { "" } else { "  " };
+            writeln!(self.to, "{indent}{line}")?;
+        }
+        Ok(())
+    }
+
+    /// Prints JSON as it is spelled. On a terminal, what that would act on is escaped.
+    pub(crate) fn json(&mut self, json: &str) -> io::Result<&mut Self> {
+        if self.is_terminal {
+            self.to.write_all(terminal::escape_json(json).as_bytes())?;
+        } else {
+            self.to.write_all(json.as_bytes())?;
+        }
+        Ok(self)
+    }
+
+    /// Prints JSON values separated by commas.
+    pub(crate) fn json_list(
+        &mut self,
+        values: impl Iterator<Item = RawJson>,
+    ) -> io::Result<&mut Self> {
+        for (at, value) in values.enumerate() {
+            self.json(if at == 0 { "" } else { "," })?.json(value.as_str())?;
+        }
+        Ok(self)
+    }
+
+    /// Prints a script of this program's own, byte for byte.
+    pub(crate) fn script(&mut self, script: &[u8]) -> io::Result<()> {
+        self.to.write_all(script)
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Tells people what was found, on standard error; beyond the first ones only how many.
+pub(crate) fn report(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics.iter().take(SHOWN_DIAGNOSTICS) {
+        let word = if diagnostic.severity() == Severity::Info { "note" } else { "warning" };
+        say(word, &diagnostic.to_string());
+    }
+    let more = diagnostics.len().saturating_sub(SHOWN_DIAGNOSTICS);
+    if more > 0 {
+        say("warning", &format!("{more} more like these; `sessionctl verify` lists them all"));
+    }
+}
+
+/// Prints a line to standard error.
+pub(crate) fn say(word: &str, text: &str) {
+    // Nobody is left to tell if standard error is gone.
+    let _ = writeln!(io::stderr().lock(), "{word}: {}", terminal::clean_line(text));
+}
+
+/// Prints an error with its causes, each once.
+pub(crate) fn say_error(error: &dyn Error) {
+    let mut last = error.to_string();
+    say("error", &last);
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !last.contains(&text) {
+            say("  caused by", &text);
+        }
+        last = text;
+        next = cause.source();
+    }
+}
