@@ -31,7 +31,11 @@ pub(crate) enum Failure {
     #[error("the output cannot be written")]
     Output(#[from] io::Error),
     #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
     Refused(String),
+    #[error("there is no session {session}")]
+    Missing { session: String },
     #[error("{} is no session; it was left as it is", path)]
     NotASession { path: String, source: LoadError },
     #[error("{what} cannot be read")]
@@ -50,6 +54,7 @@ impl Failure {
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
+            Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             _ if self.is_busy() => 4,
             _ => 1,

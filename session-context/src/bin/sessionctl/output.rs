@@ -135,6 +135,11 @@ impl Output {
     }
 }
 
+/// Returns a number with the word for what is counted.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Tells people what was found, on standard error; beyond the first ones only how many.
 pub(crate) fn report(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics.iter().take(SHOWN_DIAGNOSTICS) {

@@ -124,7 +124,7 @@ impl Target {
     pub(crate) async fn load(&self) -> Result<Loaded, Failure> {
         let (_, bytes) = match self.storage.read_all(&self.key).await {
             Err(error) if error.kind() == StorageErrorKind::NotFound => {
-                return Err(SessionError::NotFound { key: self.key.clone() }.into());
+                return Err(Failure::Missing { session: self.name.clone() });
             }
             read => read.map_err(SessionError::from)?,
         };
@@ -136,8 +136,9 @@ impl Target {
     pub(crate) async fn is_new(&self) -> Result<bool, Failure> {
         match self.load().await {
             Ok(_) => Ok(false),
-            Err(Failure::Session(SessionError::NotFound { .. })) => Ok(true),
-            Err(Failure::NotASession { source: LoadError::Empty, .. }) => Ok(true),
+            Err(
+                Failure::Missing { .. } | Failure::NotASession { source: LoadError::Empty, .. },
+            ) => Ok(true),
             Err(error) => Err(error),
         }
     }
@@ -169,7 +170,7 @@ fn is_migrated(diagnostic: &Diagnostic) -> bool {
 
 fn not_there(session: &str, source: std::io::Error) -> Failure {
     if source.kind() == std::io::ErrorKind::NotFound {
-        return Failure::Refused(format!("there is no session {session}"));
+        return Failure::Missing { session: session.to_owned() };
     }
     Failure::Input { what: session.to_owned(), source }
 }

@@ -29,10 +29,10 @@ pub(crate) struct Append {
     session: String,
     /// A message (an object with `role`) or an entry (an object with `type`) as JSON, or `-` for
     /// standard input; `id`, `parentId` and `timestamp` of an entry are set anew
-    #[arg(required_unless_present = "text")]
-    json: Option<String>,
+    #[arg(value_name = "JSON", required_unless_present = "text")]
+    new: Option<String>,
     /// The text of a message, in the place of JSON
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "new")]
     text: Option<String>,
     /// Who says the text
     #[arg(long, requires = "text", value_enum, default_value_t)]
@@ -85,7 +85,7 @@ impl Append {
             };
             return Ok(New::Message(message.to_json()));
         }
-        let json = match self.json.as_deref() {
+        let json = match self.new.as_deref() {
             Some("-") | None => {
                 let mut input = Vec::new();
                 let read = io::stdin().lock().read_to_end(&mut input);
@@ -103,7 +103,12 @@ impl Append {
 
     async fn open(&self, context: &Context) -> Result<SessionManager, Failure> {
         if !self.create {
-            return context.store.write(&self.session, None).await;
+            return match context.store.write(&self.session, None).await {
+                Err(Failure::Missing { session }) => Err(Failure::Refused(format!(
+                    "there is no session {session}; --create makes one"
+                ))),
+                opened => opened,
+            };
         }
         let target = context.store.existing_or_new(&self.session)?;
         // Anything else that is no session fails here, before it would be moved aside.

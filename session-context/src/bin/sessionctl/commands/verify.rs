@@ -12,7 +12,7 @@ use session_model::{Diagnostic, DiagnosticCode, Entry, EntryKind, Severity};
 
 use crate::Context;
 use crate::failure::Failure;
-use crate::output::{Output, look};
+use crate::output::{Output, count, look};
 use crate::target::Target;
 
 /// Read sessions record by record and report all that is odd
@@ -26,8 +26,8 @@ Examples:
   sessionctl verify ~/.xcsh/agent/sessions
   sessionctl verify --strict --json session.jsonl")]
 pub(crate) struct Verify {
-    /// A session, or a directory for all .jsonl files below it; all of the storage if left out
-    #[arg(required_unless_present = "store")]
+    /// A session, or a directory for all .jsonl files below it; with --store it may be left out,
+    /// for all sessions of the storage
     session: Option<String>,
     /// Exit with 3 for warnings too
     #[arg(long)]
@@ -63,7 +63,9 @@ impl Verify {
                 summary.take(check(&target).await, json, out)?;
             }
             session => {
-                let place = session.as_deref().or(context.store.url()).unwrap_or_default();
+                let Some(place) = session.as_deref().or(context.store.url()) else {
+                    return Err(Failure::Usage("name a session, a directory, or a --store".into()));
+                };
                 all_of(open_existing_storage(place)?, &mut summary, json, out).await?;
             }
         }
@@ -167,7 +169,7 @@ impl Report {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.text(look::STRONG, &self.name)?;
         if let Some((version, entries)) = self.read {
-            out.text(look::PLAIN, &format!(": version {version}, {entries} entries"))?;
+            out.text(look::PLAIN, &format!(": version {version}, {}", count(entries, "entry", "entries")))?;
         }
         out.end()?;
         for diagnostic in &self.diagnostics {
@@ -221,9 +223,9 @@ impl Summary {
             out.json("],")?.json(counts)?.end()?;
         } else {
             let good = sessions - with_warnings - with_losses;
-            out.line(&format!(
-                "{sessions} sessions: {good} good, {with_warnings} with warnings, {with_losses} with losses"
-            ))?;
+            let sessions = count(*sessions, "session", "sessions");
+            let bad = format!("{with_warnings} with warnings, {with_losses} with losses");
+            out.line(&format!("{sessions}: {good} good, {bad}"))?;
         }
         Ok(())
     }
