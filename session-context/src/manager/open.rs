@@ -199,8 +199,7 @@ impl SessionManager {
         if !document.torn_tail().is_empty() {
             let tail = document.torn_tail().clone();
             let time = options.clock.now_ms();
-            let moved = aside::save(&*storage, &key, Aside::Torn, time, tail.clone()).await?;
-            writer.truncate(writer.len() - tail.len() as u64).await?;
+            let moved = aside::cut_tail(&*storage, &key, &mut *writer, time, &tail).await?;
             document.forget_torn_tail();
             diagnostics.push(aside::torn_diagnostic(&moved, tail.len()));
         }

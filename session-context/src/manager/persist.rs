@@ -128,32 +128,17 @@ impl SessionManager {
 
     /// Writes the whole session again after a failure to save, and forgets the failure.
     ///
-    /// The file is replaced atomically: until that has worked, it stays as it is.
+    /// The file is replaced atomically: until that has worked, it stays as it is. Entries that
+    /// another program added meanwhile are kept.
     ///
     /// # Errors
     ///
     /// Why it could not be written; the failure stays.
     pub async fn save_again(&mut self) -> Result<()> {
-        let closed = match &self.file {
-            FileState::ReadOnly(_) => return Ok(()),
-            FileState::Pending(writer) => writer.as_ref().is_none_or(|w| w.error().is_some()),
-            FileState::Open(writer) => writer.error().is_some(),
-        };
-        if closed {
-            // Gives up the old claim before asking for it anew.
-            self.file = FileState::Pending(None);
-            let options = AppendOptions::exclusive(&self.owner);
-            let writer = self.storage.open_append(&self.key, options).await?;
-            self.file = FileState::Pending(Some(writer));
-        }
-        let (FileState::Pending(Some(writer)) | FileState::Open(writer)) = &mut self.file else {
+        if matches!(self.file, FileState::ReadOnly(_)) {
             return Ok(());
-        };
-        writer.replace(self.document.to_payload(), PutOptions::default()).await?;
-        self.file = match std::mem::replace(&mut self.file, FileState::Pending(None)) {
-            FileState::Pending(Some(writer)) => FileState::Open(writer),
-            other => other,
-        };
+        }
+        self.write_whole_again().await?;
         self.failure = None;
         Ok(())
     }
