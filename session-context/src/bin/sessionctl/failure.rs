@@ -2,11 +2,9 @@
 
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use session_context::{OpenStorageError, SessionError};
-use session_model::document::LoadError;
 use session_model::json::InvalidJson;
 use session_model::storage::{InvalidKey, StorageError, StorageErrorKind};
 
@@ -36,8 +34,6 @@ pub(crate) enum Failure {
     Refused(String),
     #[error("there is no session {session}")]
     Missing { session: String },
-    #[error("{} is no session; it was left as it is", path)]
-    NotASession { path: String, source: LoadError },
     #[error("{what} cannot be read")]
     Input { what: String, source: io::Error },
     #[error("what is to be appended cannot be read")]

@@ -1,8 +1,10 @@
 //! The `sessionctl` command: looks into sessions of coding agents, and adds to them.
 
 mod commands;
+mod conversation;
 mod failure;
 mod output;
+mod pretty;
 mod target;
 mod terminal;
 

@@ -16,6 +16,9 @@ use crate::terminal;
 /// Diagnostics shown beside other output; `verify` shows all.
 const SHOWN_DIAGNOSTICS: usize = 20;
 
+/// What is left of a preview however little room there is.
+const SHORTEST_PREVIEW: usize = 20;
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
@@ -64,6 +67,8 @@ pub(crate) struct Output {
     to: BufWriter<StdoutLock<'static>>,
     is_terminal: bool,
     color: bool,
+    /// Columns of the terminal.
+    width: Option<usize>,
 }
 
 impl Output {
@@ -71,17 +76,14 @@ impl Output {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
         let to = BufWriter::with_capacity(1 << 16, stdout);
-        Self { to, is_terminal, color: color.is_on(is_terminal) }
+        let size = if is_terminal { terminal_size::terminal_size() } else { None };
+        let width = size.map(|(width, _)| width.0.into());
+        Self { to, is_terminal, color: color.is_on(is_terminal), width }
     }
 
     /// Prints part of a line.
     pub(crate) fn text(&mut self, style: Style, text: &str) -> io::Result<&mut Self> {
-        let text = terminal::clean_line(text);
-        if self.color && style != look::PLAIN && !text.is_empty() {
-            write!(self.to, "{style}{text}{style:#}")?;
-        } else {
-            self.to.write_all(text.as_bytes())?;
-        }
+        self.piece(style, &terminal::clean_line(text))?;
         Ok(self)
     }
 
@@ -97,11 +99,32 @@ impl Output {
 
     /// Prints a text of many lines, indented by two.
     pub(crate) fn block(&mut self, text: &str) -> io::Result<()> {
+        self.styled_block(look::PLAIN, text)
+    }
+
+    /// Prints a text of many lines, indented by two.
+    pub(crate) fn styled_block(&mut self, style: Style, text: &str) -> io::Result<()> {
         for line in terminal::clean(text).lines() {
-            let indent = if line.is_empty() { "" } else { "  " };
-            writeln!(self.to, "{indent}{line}")?;
+            if !line.is_empty() {
+                self.to.write_all(b"  ")?;
+                self.piece(style, line)?;
+            }
+            self.end()?;
         }
         Ok(())
+    }
+
+    /// Prints text that is clean.
+    fn piece(&mut self, style: Style, text: &str) -> io::Result<()> {
+        if self.color && style != look::PLAIN && !text.is_empty() {
+            return write!(self.to, "{style}{text}{style:#}");
+        }
+        self.to.write_all(text.as_bytes())
+    }
+
+    /// Returns how many characters fit into a line behind so many.
+    pub(crate) fn room_behind(&self, used: usize) -> usize {
+        self.width.map_or(usize::MAX, |width| width.saturating_sub(used).max(SHORTEST_PREVIEW))
     }
 
     /// Prints JSON as it is spelled. On a terminal, what that would act on is escaped.

@@ -1,7 +1,7 @@
 //! Finding the session that is meant, and opening it.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use session_context::{
@@ -128,17 +128,18 @@ impl Target {
             }
             read => read.map_err(SessionError::from)?,
         };
-        SessionDocument::load(bytes, &LoadOptions::default())
-            .map_err(|source| Failure::NotASession { path: self.name.clone(), source })
+        Ok(SessionDocument::load(bytes, &LoadOptions::default())
+            .map_err(|source| SessionError::NotASession { key: self.key.clone(), source })?)
     }
 
     /// Tells whether there is nothing but perhaps an empty file.
     pub(crate) async fn is_new(&self) -> Result<bool, Failure> {
         match self.load().await {
             Ok(_) => Ok(false),
-            Err(
-                Failure::Missing { .. } | Failure::NotASession { source: LoadError::Empty, .. },
-            ) => Ok(true),
+            Err(Failure::Missing { .. })
+            | Err(Failure::Session(SessionError::NotASession {
+                source: LoadError::Empty, ..
+            })) => Ok(true),
             Err(error) => Err(error),
         }
     }

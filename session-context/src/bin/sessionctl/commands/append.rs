@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use clap::ValueEnum;
+use session_context::SessionManager;
 use session_context::env::SystemClock;
-use session_context::{SessionError, SessionManager};
 use session_model::env::Clock;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
@@ -35,7 +35,7 @@ pub(crate) struct Append {
     #[arg(long, conflicts_with = "new")]
     text: Option<String>,
     /// Who says the text
-    #[arg(long, requires = "text", value_enum, default_value_t)]
+    #[arg(long, conflicts_with = "new", value_enum, default_value_t)]
     role: Role,
     /// Make the session if there is none; its directory is the present one
     #[arg(long)]

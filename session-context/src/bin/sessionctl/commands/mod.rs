@@ -3,8 +3,11 @@
 mod append;
 mod branch;
 mod completions;
+mod context;
 mod label;
 mod migrate;
+mod show;
+mod tree;
 mod verify;
 
 use clap::Subcommand;
@@ -14,6 +17,9 @@ use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Show(show::Show),
+    Tree(tree::Tree),
+    Context(context::Context),
     Verify(verify::Verify),
     Migrate(migrate::Migrate),
     Append(append::Append),
@@ -25,6 +31,9 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
+            Self::Show(show) => show.run(context).await,
+            Self::Tree(tree) => tree.run(context).await,
+            Self::Context(shown) => shown.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,

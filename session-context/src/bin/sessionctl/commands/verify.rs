@@ -169,7 +169,10 @@ impl Report {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.text(look::STRONG, &self.name)?;
         if let Some((version, entries)) = self.read {
-            out.text(look::PLAIN, &format!(": version {version}, {}", count(entries, "entry", "entries")))?;
+            out.text(
+                look::PLAIN,
+                &format!(": version {version}, {}", count(entries, "entry", "entries")),
+            )?;
         }
         out.end()?;
         for diagnostic in &self.diagnostics {

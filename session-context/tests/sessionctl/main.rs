@@ -1,0 +1,8 @@
+//! The `sessionctl` command, run as a program.
+
+mod busy;
+mod reading;
+mod support;
+mod terminal;
+mod verify;
+mod writing;
