@@ -15,11 +15,13 @@ mod header;
 pub mod json;
 pub mod message;
 pub mod migrate;
+pub mod preview;
 pub mod record;
 pub mod storage;
 pub mod time;
 mod title_slot;
 pub mod tree;
+pub mod tree_view;
 
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
 pub use document::SessionDocument;
