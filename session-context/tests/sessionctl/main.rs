@@ -1,6 +1,7 @@
 //! The `sessionctl` command, run as a program.
 
 mod busy;
+mod pitfalls;
 mod reading;
 mod support;
 mod terminal;

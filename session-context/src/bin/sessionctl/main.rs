@@ -3,6 +3,7 @@
 mod commands;
 mod conversation;
 mod failure;
+mod findings;
 mod output;
 mod pretty;
 mod target;

@@ -9,12 +9,8 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use session_model::json::RawJson;
-use session_model::{Diagnostic, Severity};
 
 use crate::terminal;
-
-/// Diagnostics shown beside other output; `verify` shows all.
-const SHOWN_DIAGNOSTICS: usize = 20;
 
 /// What is left of a preview however little room there is.
 const SHORTEST_PREVIEW: usize = 20;
@@ -161,18 +157,6 @@ impl Output {
 /// Returns a number with the word for what is counted.
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// Tells people what was found, on standard error; beyond the first ones only how many.
-pub(crate) fn report(diagnostics: &[Diagnostic]) {
-    for diagnostic in diagnostics.iter().take(SHOWN_DIAGNOSTICS) {
-        let word = if diagnostic.severity() == Severity::Info { "note" } else { "warning" };
-        say(word, &diagnostic.to_string());
-    }
-    let more = diagnostics.len().saturating_sub(SHOWN_DIAGNOSTICS);
-    if more > 0 {
-        say("warning", &format!("{more} more like these; `sessionctl verify` lists them all"));
-    }
 }
 
 /// Prints a line to standard error.

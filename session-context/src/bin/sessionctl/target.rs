@@ -13,7 +13,8 @@ use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind
 use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 
 use crate::failure::Failure;
-use crate::output::{report, say};
+use crate::findings::report;
+use crate::output::say;
 
 /// What others see who find a session in use.
 const OWNER: &str = "sessionctl";

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns a text without what a terminal would act on; line ends and tabs stay.
+/// Returns a text without what a terminal would act on; line ends and tabs stay, other separators
+/// of lines become spaces.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let acts = |c: char| !matches!(c, '\n' | '\t') && acts_on_terminal(c);
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.replace(acts, ""))
+    Cow::Owned(text.replace(['\u{85}', '\u{2028}', '\u{2029}'], " ").replace(acts, ""))
 }
 
 /// Returns a text as one line without what a terminal would act on.
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn nothing_a_terminal_acts_on_is_left() {
-        assert_eq!(clean(HOSTILE), "a[31mb2Jcdef");
+        assert_eq!(clean(HOSTILE), "a[31mb2Jcde f");
         assert_eq!(clean("one\r\n\ttwo\n"), "one\n\ttwo\n");
         assert_eq!(clean_line("one\r\n\ttwo"), "one  two");
     }

@@ -3,12 +3,12 @@
 use session_context::{
     ContextOptions, LeafChoice, SessionContext, SessionError, build_session_context,
 };
-use session_model::Diagnostic;
 
 use crate::Context as Cx;
 use crate::conversation::print_message;
 use crate::failure::Failure;
-use crate::output::{Output, look, report};
+use crate::findings::{beyond, report};
+use crate::output::{Output, look};
 
 /// What stands for the place above all entries.
 const NONE: &str = "none";
@@ -66,12 +66,7 @@ impl Context {
         let mut options = self.form.options();
         options.bridge_gaps = self.bridge_gaps;
         let mut context = build_session_context(manager.tree(), leaf, &options);
-        let is_known = |found: &Diagnostic| {
-            let mut known = manager.diagnostics().iter();
-            known.any(|known| known.code == found.code && known.entry == found.entry)
-        };
-        context.diagnostics.retain(|found| !is_known(found));
-        report(&context.diagnostics);
+        report(&beyond(manager.diagnostics(), &mut context));
         if self.form.llm {
             context.messages = context.to_llm();
         }

@@ -4,16 +4,18 @@ use std::future::poll_fn;
 use std::path::Path;
 use std::sync::Arc;
 
-use session_context::open_existing_storage;
+use session_context::{ContextOptions, LeafChoice, build_session_context, open_existing_storage};
 use session_model::document::Loaded;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+use session_model::migrate::migrate;
 use session_model::storage::{ListOptions, SessionStorage};
 use session_model::{Diagnostic, DiagnosticCode, Entry, EntryKind, Severity};
 
 use crate::Context;
 use crate::failure::Failure;
+use crate::findings::beyond;
 use crate::output::{Output, count, look};
-use crate::target::Target;
+use crate::target::{NumberedIds, Target};
 
 /// Read sessions record by record and report all that is odd
 ///
@@ -112,14 +114,18 @@ async fn all_of(
 
 /// Reads one session and looks at every record.
 async fn check(target: &Target) -> Report {
-    let Loaded { document, mut diagnostics, .. } = match target.load().await {
+    let Loaded { mut document, mut diagnostics, .. } = match target.load().await {
         Ok(loaded) => loaded,
         Err(error) => return Report::unreadable(target.name.clone(), &error),
     };
-    let entries = document.tree().entries();
-    diagnostics.extend(entries.iter().filter_map(without_message));
+    let read = Some((document.header().version(), document.tree().len()));
+    diagnostics.extend(document.tree().entries().iter().filter_map(without_message));
+    migrate(&mut document, &mut NumberedIds::default());
+    let leaf = LeafChoice::Current;
+    let mut context = build_session_context(document.tree(), leaf, &ContextOptions::plain());
+    let more = beyond(&diagnostics, &mut context);
+    diagnostics.extend(more);
     diagnostics.extend(too_open(target));
-    let read = Some((document.header().version(), entries.len()));
     Report { name: target.name.clone(), read, diagnostics }
 }
 
