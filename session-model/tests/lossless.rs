@@ -1,4 +1,5 @@
 //! Whatever a file holds, it is written back byte for byte, and edits touch only their fields.
+#![allow(clippy::expect_used, reason = "a test")]
 
 use proptest::prelude::*;
 use session_model::document::{LoadOptions, SessionDocument};

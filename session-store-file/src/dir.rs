@@ -36,7 +36,7 @@ impl Found {
     /// Tells whether both are one file, in whatever state.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Object(a), Self::Object(b)) => a.is_same_file(b),
+            (Self::Object(a), Self::Object(b)) => a.glance().file == b.glance().file,
             _ => false,
         }
     }

@@ -20,7 +20,7 @@ use crate::error::{During, Fault};
 use crate::lease::{self, Lease};
 use crate::lock::Courtesy;
 use crate::replace::Placed;
-use crate::state::State;
+use crate::state::{self, Glance};
 use crate::store::{Store, is_durable};
 use crate::{remove, temp};
 
@@ -44,8 +44,8 @@ pub(crate) struct FileWriter {
 struct Open {
     dir: File,
     file: File,
-    /// Identity and size as this writer knows them; the times are those at opening.
-    state: State,
+    /// The file and its size as this writer knows them.
+    at: Glance,
     /// Whether the entry in the directory is known to be durable.
     entry_is_durable: bool,
 }
@@ -81,12 +81,11 @@ impl FileWriter {
             let root = self.store.root().during(OPERATION, &self.key)?;
             let locked = self.store.lock(&root).during(OPERATION, &self.key)?;
             lease::ensure_free(&self.open.dir, &self.key)?;
-            match dir::find_at(&self.path) {
-                Ok(Found::Object(state)) if state.is_same_file(&self.open.state) => {
-                    self.open.state = state;
-                    return self.open.append(lines).during(OPERATION, &self.key);
-                }
-                _ => {}
+            if let Ok(Some(glance)) = state::glance(&self.path)
+                && glance.file == self.open.at.file
+            {
+                self.open.at = glance;
+                return self.open.append(lines).during(OPERATION, &self.key);
             }
             drop(locked);
             *self = Self::open(&self.store, &self.key, &AppendOptions::default())?;
@@ -95,25 +94,20 @@ impl FileWriter {
 
     /// Makes sure that the object is as this writer left it.
     fn ensure_unchanged(&self) -> Result<()> {
-        let detail = match dir::find_at(&self.path) {
-            Ok(Found::Object(state)) if !state.is_same_file(&self.open.state) => {
-                "it was replaced".to_owned()
+        let at = self.open.at;
+        let detail = match state::glance(&self.path).during("look at", &self.key)? {
+            Some(now) if now == at => return Ok(()),
+            Some(now) if now.file == at.file => {
+                format!("it has {} bytes, not the {} known", now.size, at.size)
             }
-            Ok(Found::Object(state)) if state.size != self.open.state.size => {
-                format!("its size is {} bytes, not {}", state.size, self.open.state.size)
-            }
-            Ok(Found::Object(_)) => return Ok(()),
-            Ok(Found::Nothing) => "it was removed".to_owned(),
-            Ok(Found::Directory) | Err(Fault::Symlink | Fault::Special) => {
-                "something else lies in its place".to_owned()
-            }
-            Err(fault) => return Err(fault.at("look at", &self.key)),
+            Some(_) => "something else was put in its place".to_owned(),
+            None => "it was removed".to_owned(),
         };
         Err(StorageError::Conflict { key: self.key.clone(), detail })
     }
 
     /// Looks at the object under the operation lock, with the claim renewed where it must be.
-    fn find_again(&mut self) -> Result<Open> {
+    fn find_again(&mut self) -> Result<(Open, ObjectMeta)> {
         let (operation, key) = ("open", &self.key);
         let not_found = || StorageError::NotFound { key: key.clone() };
         let root = self.store.root().during(operation, key)?;
@@ -124,7 +118,9 @@ impl FileWriter {
         if let Some(lease) = &mut self.lease {
             lease.renew(&dir, key)?;
         }
-        Open::new(dir, key, found).during(operation, key)
+        let open = Open::new(dir, key, found).during(operation, key)?;
+        let state = dir::state(&open.file).during(operation, key)?;
+        Ok((open, state.meta(key)))
     }
 
     /// Makes sure that others look for the claim where this writer has it.
@@ -145,7 +141,7 @@ impl FileWriter {
             return invalid(format!("only an exclusive writer can cut {}", self.key));
         }
         self.ensure_unchanged()?;
-        let size = self.open.state.size;
+        let size = self.open.at.size;
         if len > size {
             return invalid(format!("cannot cut {} to {len} bytes: it has {size}", self.key));
         }
@@ -175,7 +171,7 @@ impl FileWriter {
 #[async_trait]
 impl AppendWriter for FileWriter {
     fn len(&self) -> u64 {
-        self.open.state.size
+        self.open.at.size
     }
 
     async fn append(&mut self, lines: Bytes) -> Result<u64> {
@@ -213,8 +209,9 @@ impl AppendWriter for FileWriter {
     async fn adopt(&mut self) -> Result<ObjectMeta> {
         self.ensure_usable()?;
         let found = self.find_again();
-        self.open = self.settle(found, &[StorageErrorKind::NotFound])?;
-        Ok(self.open.state.meta(&self.key))
+        let (open, meta) = self.settle(found, &[StorageErrorKind::NotFound])?;
+        self.open = open;
+        Ok(meta)
     }
 
     async fn sync(&mut self, level: Durability) -> Result<()> {
@@ -256,8 +253,8 @@ impl Open {
                 dir::create(&dir, name, flags, FILE_MODE)?
             }
         };
-        let state = dir::state(&file)?;
-        Ok(Self { dir, file, state, entry_is_durable: false })
+        let at = dir::state(&file)?.glance();
+        Ok(Self { dir, file, at, entry_is_durable: false })
     }
 
     /// Goes on in a file that has just become the object.
@@ -268,13 +265,13 @@ impl Open {
         if entry_is_durable {
             dir.sync_all()?;
         }
-        Ok(Self { dir, file, state, entry_is_durable })
+        Ok(Self { dir, file, at: state.glance(), entry_is_durable })
     }
 
     /// Writes at the end, all or nothing, and returns where.
     fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
         let _courtesy = Courtesy::of_writer(&self.file);
-        let start = self.state.size;
+        let start = self.at.size;
         let mut written = 0;
         while written < bytes.len() {
             match (&self.file).write(&bytes[written..]) {
@@ -286,7 +283,7 @@ impl Open {
                 Err(error) => return Err(self.cut_back(start, written, error)),
             }
         }
-        self.state.size += bytes.len() as u64;
+        self.at.size += bytes.len() as u64;
         Ok(start)
     }
 
@@ -308,11 +305,11 @@ impl Open {
     }
 
     fn truncate(&mut self, len: u64) -> Result<(), Fault> {
-        if len < self.state.size {
+        if len < self.at.size {
             dir::state(&self.file)?.outlive();
             let _courtesy = Courtesy::of_writer(&self.file);
             self.file.set_len(len)?;
-            self.state.size = len;
+            self.at.size = len;
         }
         Ok(())
     }
@@ -324,5 +321,53 @@ impl Open {
             self.entry_is_durable = true;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("a call did not end within one poll"),
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_is_final() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::new(dir.path().to_owned(), Duration::from_secs(1)));
+        let key = StorageKey::new("s.jsonl").unwrap();
+        let options = AppendOptions::exclusive("test");
+        let mut writer = FileWriter::open(&store, &key, &options).unwrap();
+        assert_eq!(now(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+        // A pipe cannot be synced, so this stands in for a file whose disk fails.
+        let (_reader, pipe) = io::pipe().unwrap();
+        writer.open.file = File::from(std::os::fd::OwnedFd::from(pipe));
+
+        let failure = now(writer.sync(Durability::Durable)).unwrap_err();
+        assert_eq!(failure.kind(), StorageErrorKind::Other);
+        assert_eq!(
+            failure.to_string(),
+            "could not make durable s.jsonl: the system reported an error"
+        );
+        assert_eq!(writer.error().map(ToString::to_string), Some(failure.to_string()));
+        for refused in [
+            now(writer.append(Bytes::from("two\n"))).map(drop),
+            now(writer.sync(Durability::Accepted)),
+            now(writer.replace(Payload::from("x"), PutOptions::default())).map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), StorageErrorKind::Closed);
+        }
+        let last = now(Box::new(writer).close()).unwrap_err();
+        assert_eq!(last.to_string(), failure.to_string());
+        assert_eq!(std::fs::read_to_string(dir.path().join("s.jsonl")).unwrap(), "one\n");
     }
 }

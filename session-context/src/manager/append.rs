@@ -123,11 +123,12 @@ impl SessionManager {
         Ok(id)
     }
 
-    /// A leaf without an id cannot be named; its nearest ancestor that has one stands in.
+    /// A leaf without an id cannot be named; its parent, which must have one, stands in.
     pub(super) fn parent_for_new(&self) -> Option<String> {
-        let path = self.tree().path_to(self.tree().leaf()?);
-        let mut ids = path.iter().rev().map(|&node| self.tree().entry(node).id());
-        ids.find_map(|id| id).map(|id| id.into_owned())
+        let tree = self.tree();
+        let leaf = tree.leaf()?;
+        let named = tree.entry(leaf).id().or_else(|| tree.entry(tree.parent_of(leaf)?).id())?;
+        Some(named.into_owned())
     }
 
     /// Appends a change of the thinking level; `None` is written as `null`, which means `off`.

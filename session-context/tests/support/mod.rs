@@ -1,6 +1,8 @@
 //! A clock and ids that tests control.
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
 
+pub mod store;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
