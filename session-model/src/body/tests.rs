@@ -129,13 +129,18 @@ fn what_is_missing_or_odd_stays_so() {
 #[test]
 fn any_depth_passes() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-    for (entry_type, fields) in FULL {
-        let view = raw(&format!("{{{fields},\"more\":0}}").replace("{,", "{")).as_object().unwrap();
-        for field in view.fields() {
-            let fields = format!("{}:{deep}", field.raw_name());
-            let ok = written(read(entry_type, &fields)) == line(entry_type, &fields);
-            assert!(ok, "{entry_type} {}", field.raw_name());
-        }
+    for (entry_type, name) in [
+        ("message", "message"),
+        ("thinking_level_change", "thinkingLevel"),
+        ("service_tier_change", "serviceTier"),
+        ("custom", "data"),
+        ("custom_message", "content"),
+        ("session_init", "systemPrompt"),
+        ("model_usage", "usage"),
+        ("quantum_change", "more"),
+    ] {
+        let fields = format!("\"{name}\":{deep}");
+        assert!(written(read(entry_type, &fields)) == line(entry_type, &fields), "{entry_type}");
     }
 }
 

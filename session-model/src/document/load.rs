@@ -437,7 +437,9 @@ fn with_tree_problems(
     mut diagnostics: Vec<Diagnostic>,
     lines: &[u32],
 ) -> Vec<Diagnostic> {
-    for problem in document.tree.problems() {
+    // Before version 2 entries have neither ids nor parents.
+    let linked = document.header.version() >= 2.0;
+    for problem in linked.then(|| document.tree.problems()).into_iter().flatten() {
         let mut diagnostic = Diagnostic::new(problem.code, problem.detail);
         diagnostic.line = lines.get(problem.node.index()).map(|&line| u64::from(line));
         diagnostic.entry = document.tree.entry(problem.node).id().map(|id| id.into_owned());

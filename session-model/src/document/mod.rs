@@ -82,17 +82,23 @@ impl SessionDocument {
         self.tree.set_leaf(leaf);
     }
 
+    /// Returns what appending this entry writes: its line, with a line end before it if the file
+    /// lacks one.
+    pub fn line_for(&self, entry: &Entry) -> Bytes {
+        if self.ends_line() {
+            return entry.line().clone();
+        }
+        [&b"\n"[..], entry.line()].concat().into()
+    }
+
     /// Adds an entry at the end, makes it the leaf, and returns what to append to the file.
-    ///
-    /// That is the entry's line, with a line end before it if the file lacks one.
     pub fn push(&mut self, entry: Entry) -> Bytes {
-        let ended = self.ends_line();
-        let line = entry.line().clone();
-        if !ended {
+        let line = self.line_for(&entry);
+        if !self.ends_line() {
             self.end_line();
         }
         self.tree.insert(entry);
-        if ended { line } else { [&b"\n"[..], &line].concat().into() }
+        line
     }
 
     /// Puts other entries in the place of all, in file order; everything else stays in place.

@@ -65,9 +65,12 @@ fn decode_unicode(text: &str) -> (char, usize) {
 
 /// Appends a string as JSON, escaped as `JSON.stringify` does (ECMA-262, QuoteJSONString).
 pub(super) fn push_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut clean = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    let (mut clean, mut at) = (0, 0);
+    while let Some(found) = next_escaped(&text.as_bytes()[at..]) {
+        at += found + 1;
+        let (place, byte) = (at - 1, text.as_bytes()[at - 1]);
         let escape = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -76,19 +79,26 @@ pub(super) fn push_string(out: &mut String, text: &str) {
             b'\t' => "\\t",
             0x8 => "\\b",
             0xc => "\\f",
-            0..0x20 => "",
-            _ => continue,
+            _ => "",
         };
-        out.push_str(&text[clean..at]);
+        out.push_str(&text[clean..place]);
         if escape.is_empty() {
             out.push_str(&format!("\\u{byte:04x}"));
         } else {
             out.push_str(escape);
         }
-        clean = at + 1;
+        clean = at;
     }
     out.push_str(&text[clean..]);
     out.push('"');
+}
+
+/// Finds the first byte that must be escaped, looking at a block at a time.
+fn next_escaped(bytes: &[u8]) -> Option<usize> {
+    let escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let clean = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | escaped(byte));
+    let skipped = 32 * bytes.chunks_exact(32).take_while(clean).count();
+    bytes[skipped..].iter().position(escaped).map(|at| skipped + at)
 }
 
 /// Drops white space between tokens.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{ObjectBuilder, RawJson};
-use crate::record::{FieldValue, json_serde, record, tagged};
+use crate::record::{FieldValue, record, tagged, total_value};
 
 /// The field [`ContentBlock`] writes itself.
 const OUTSIDE: &[&str] = &["type"];
@@ -96,17 +96,7 @@ impl From<Vec<ContentBlock>> for Content {
     }
 }
 
-impl FieldValue for Content {
-    fn read(raw: &RawJson) -> Option<Self> {
-        Some(Self::from_json(raw))
-    }
-
-    fn write(&self) -> Option<RawJson> {
-        Some(self.to_json())
-    }
-}
-
-json_serde!(Content);
+total_value!(Content);
 
 tagged! {
     /// One block of a message's content.
@@ -231,14 +221,4 @@ impl ContentBlock {
     }
 }
 
-impl FieldValue for ContentBlock {
-    fn read(raw: &RawJson) -> Option<Self> {
-        Some(Self::from_json(raw))
-    }
-
-    fn write(&self) -> Option<RawJson> {
-        Some(self.to_json())
-    }
-}
-
-json_serde!(ContentBlock);
+total_value!(ContentBlock);

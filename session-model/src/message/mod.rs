@@ -13,7 +13,7 @@ mod usage;
 mod user;
 
 use crate::json::{ObjectBuilder, RawJson};
-use crate::record::{FieldValue, Unknown, from_records, json_serde, tagged};
+use crate::record::{Unknown, from_records, tagged, total_value};
 
 pub use assistant::{AssistantMessage, StopReason};
 pub use content::{
@@ -152,14 +152,4 @@ impl Default for Message {
     }
 }
 
-impl FieldValue for Message {
-    fn read(raw: &RawJson) -> Option<Self> {
-        Some(Self::from_json(raw))
-    }
-
-    fn write(&self) -> Option<RawJson> {
-        Some(self.to_json())
-    }
-}
-
-json_serde!(Message);
+total_value!(Message);

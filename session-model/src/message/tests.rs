@@ -11,7 +11,7 @@ fn read(text: &str) -> Message {
 }
 
 /// All roles, with all their fields in the order they are stored.
-pub(crate) const FULL: &[&str] = &[
+const FULL: &[&str] = &[
     r#"{"role":"user","content":"hi","attribution":"user","timestamp":1772355600000}"#,
     r#"{"role":"developer","content":[{"type":"text","text":"be brief"}],"attribution":"agent","timestamp":1772355600000}"#,
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","thinkingSignature":"s1"},{"type":"redactedThinking","data":"x9"},{"type":"text","text":"ok","textSignature":"s2"},{"type":"toolCall","id":"c1","name":"bash","arguments":{"cmd":"make","n":1.0},"thoughtSignature":"s3"},{"type":"hologram","z":1}],"api":"chat","provider":"acme","model":"big","usage":{"input":100,"output":20,"cacheRead":5,"cacheWrite":7,"totalTokens":132,"cost":{"input":0.001,"output":0.002,"cacheRead":0,"cacheWrite":0,"total":0.003},"premiumRequests":0.33},"stopReason":"toolUse","timestamp":1772355600000,"errorMessage":"late","providerPayload":{"type":"history"}}"#,

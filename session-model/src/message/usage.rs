@@ -47,7 +47,8 @@ record! {
 /// ```
 /// use session_model::message::{Cost, Usage, UsageTotals};
 ///
-/// let usage = Usage { input: 100, cost: Cost { total: 0.003, ..Default::default() }, ..Default::default() };
+/// let cost = Cost { total: 0.003, ..Default::default() };
+/// let usage = Usage { input: 100, cost, ..Default::default() };
 /// let mut totals = UsageTotals::default();
 /// for _ in 0..3 {
 ///     totals.add(&usage);

@@ -5,9 +5,9 @@ use crate::json::{Field, RawJson};
 /// The fields of an object that its record does not know or could not read, with their names and
 /// values as they were spelled.
 ///
-/// A known field whose value has an unexpected type lies here under its own name, and its typed
-/// field holds the default. It is written in its own place for as long as the typed field stays at
-/// the default; a typed field that was set wins.
+/// A known field whose value has an unexpected type, or a list with one such item, lies here under
+/// its own name, and its typed field holds the default. It is written in its own place for as long
+/// as the typed field stays at the default; a typed field that was set wins.
 ///
 /// Where an object did not have its fields in the declared order, or lacked some, that is kept here
 /// too: it is written as it was read, and fields set since follow. Of a known field given twice

@@ -18,8 +18,10 @@ macro_rules! record {
 
         impl $name {
             const NAMES: &'static [&'static str] = &[$($json),*];
-            const _FITS_A_LAYOUT: () = assert!(Self::NAMES.len() < u8::MAX as usize);
         }
+
+        // A layout counts fields in bytes.
+        const _: () = assert!($name::NAMES.len() < u8::MAX as usize);
 
         impl $crate::record::Record for $name {
             #[allow(unused_mut, reason = "a record may have no fields")]
@@ -204,6 +206,23 @@ macro_rules! string_enum {
     };
 }
 
+/// Makes a field type of one with a `from_json` that reads any value, and a `to_json`.
+macro_rules! total_value {
+    ($name:ident) => {
+        impl $crate::record::FieldValue for $name {
+            fn read(raw: &$crate::json::RawJson) -> Option<Self> {
+                Some(Self::from_json(raw))
+            }
+
+            fn write(&self) -> Option<$crate::json::RawJson> {
+                Some(self.to_json())
+            }
+        }
+
+        $crate::record::json_serde!($name);
+    };
+}
+
 /// Implements serde for a field type that is always written.
 macro_rules! json_serde {
     ($name:ident) => {
@@ -224,4 +243,4 @@ macro_rules! json_serde {
     };
 }
 
-pub(crate) use {from_records, json_serde, record, string_enum, tagged};
+pub(crate) use {from_records, json_serde, record, string_enum, tagged, total_value};

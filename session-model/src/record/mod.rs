@@ -19,7 +19,7 @@ mod write;
 use crate::json::{ObjectBuilder, ObjectView};
 
 pub use extra::Extra;
-pub(crate) use macros::{from_records, json_serde, record, string_enum, tagged};
+pub(crate) use macros::{from_records, json_serde, record, string_enum, tagged, total_value};
 pub use nullable::Nullable;
 pub(crate) use read::FieldReader;
 pub use unknown::Unknown;

@@ -1,5 +1,7 @@
 //! Reading and writing of records, whatever the object holds.
 
+#![allow(unreachable_pub, reason = "records are always public")]
+
 use super::*;
 use crate::json::{RawJson, to_json_string};
 

@@ -117,7 +117,7 @@ fn same_fields(a: &RawJson, b: &RawJson, but: &[&str]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_value_in_force_is_written_again(text in entry()) {
