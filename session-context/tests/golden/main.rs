@@ -9,6 +9,7 @@
 mod calls;
 mod case;
 mod compare;
+mod dirs;
 mod findings;
 mod open;
 mod ops;
@@ -100,6 +101,7 @@ fn replay(name: &str, folder: PathBuf, own: PathBuf, backend: Backend) -> Result
             "open" => open::replay(&case, backend).await,
             "ops" => ops::replay(&case, backend).await,
             "vectors" => vectors::replay(&case, backend).await,
+            "dir" => dirs::replay(&case),
             other => Err(format!("nothing replays cases of kind {other}").into()),
         }
     })?;

@@ -27,7 +27,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-long-string-surrogate", LONG_TEXTS),
     ("ops-move-to", OPERATIONS),
     ("resolve-resumable", LISTING),
-    ("session-dir-names", "the second scheme of directory names"),
 ];
 
 const ARTIFACTS: &str = "artifacts";
