@@ -17,16 +17,25 @@ pub fn to_iso(epoch_ms: i64) -> String {
     let nearest = if epoch_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
     let time = Timestamp::from_millisecond(epoch_ms).unwrap_or(nearest);
     let civil = Offset::UTC.to_datetime(time);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-        civil.year(),
-        civil.month(),
-        civil.day(),
-        civil.hour(),
-        civil.minute(),
-        civil.second(),
-        civil.millisecond()
-    )
+    if !(0..=9999).contains(&civil.year()) {
+        return civil.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
+    }
+    let mut out = *b"0000-00-00T00:00:00.000Z";
+    let mut put = |at: usize, digits: usize, value: i32| {
+        let mut rest = value;
+        for place in (at..at + digits).rev() {
+            out[place] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+    };
+    put(0, 4, civil.year().into());
+    put(5, 2, civil.month().into());
+    put(8, 2, civil.day().into());
+    put(11, 2, civil.hour().into());
+    put(14, 2, civil.minute().into());
+    put(17, 2, civil.second().into());
+    put(20, 3, civil.millisecond().into());
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Reads a time text as epoch milliseconds.

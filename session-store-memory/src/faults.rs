@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use session_model::storage::{Result, StorageErrorKind, StorageKey};
 
-use crate::operation::{At, Call};
+use crate::operation::{Call, Operation};
 use crate::plan::{Effect, Plan, When};
 use crate::storage::Shared;
 
@@ -15,7 +15,7 @@ use crate::storage::Shared;
 ///
 /// Calls are those of the two storage traits, apart from `AppendWriter::len`, `is_empty` and
 /// `error`, `SessionStorage::local_path`, and the calls of a closed writer but `close`. Several
-/// faults can be set; each counts for itself and strikes once.
+/// faults can be set; each counts from when it is set, and strikes once.
 ///
 /// A fault in `peek` strikes every key. One in `list` turns the first object that would have been
 /// listed into an error item, a crash turns all. The errors of `drain` name the key `memory`.
@@ -29,22 +29,31 @@ impl Faults {
         Self { shared: Arc::clone(shared) }
     }
 
-    /// Makes one call fail with an error of the given kind.
+    /// Makes the call after the next `n` calls fail with an error of the given kind.
     ///
     /// What an append wrote [`Partway`](When::Partway) is cut back.
-    pub fn fail_at(&self, at: impl Into<At>, when: When, kind: StorageErrorKind) {
-        self.plan(|plan| plan.arm(at.into(), when, Effect::Fail(kind)));
+    pub fn fail_at(&self, n: u64, when: When, kind: StorageErrorKind) {
+        self.plan(|plan| plan.arm(None, n, when, Effect::Fail(kind)));
     }
 
-    /// Makes the store stop in one call, as if the machine had died.
+    /// As [`fail_at`](Self::fail_at), counting calls of one kind only.
+    pub fn fail_nth(&self, operation: Operation, n: u64, when: When, kind: StorageErrorKind) {
+        self.plan(|plan| plan.arm(Some(operation), n, when, Effect::Fail(kind)));
+    }
+
+    /// Makes the store stop in the call after the next `n` calls, as if the machine had died.
     ///
-    /// What an append wrote [`Partway`](When::Partway) stays. The call and all later ones fail
-    /// with [`StorageErrorKind::Unavailable`]; use [`MemoryStorage::restarted`] to see what was
-    /// left.
+    /// What an append wrote [`Partway`](When::Partway) stays. That call and all later ones fail
+    /// with [`StorageErrorKind::Unavailable`]; [`MemoryStorage::restarted`] shows what was left.
     ///
     /// [`MemoryStorage::restarted`]: crate::MemoryStorage::restarted
-    pub fn crash_at(&self, at: impl Into<At>, when: When) {
-        self.plan(|plan| plan.arm(at.into(), when, Effect::Crash));
+    pub fn crash_at(&self, n: u64, when: When) {
+        self.plan(|plan| plan.arm(None, n, when, Effect::Crash));
+    }
+
+    /// As [`crash_at`](Self::crash_at), counting calls of one kind only.
+    pub fn crash_nth(&self, operation: Operation, n: u64, when: When) {
+        self.plan(|plan| plan.arm(Some(operation), n, when, Effect::Crash));
     }
 
     /// Tells whether a fault has struck since the last [`clear`](Self::clear).

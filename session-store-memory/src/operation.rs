@@ -45,11 +45,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The call of this kind after `n` others of it; the first is `nth(0)`.
-    pub fn nth(self, n: u64) -> At {
-        At { operation: Some(self), n }
-    }
-
     /// A verb in plain form, as error messages want it.
     pub(crate) fn verb(self) -> &'static str {
         match self {
@@ -71,20 +66,6 @@ impl Operation {
             Self::Sync => "sync",
             Self::Close => "close",
         }
-    }
-}
-
-/// A call, counted from the moment a fault is set: `3` is the fourth of all calls,
-/// `Operation::Append.nth(3)` the fourth append.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At {
-    pub(crate) operation: Option<Operation>,
-    pub(crate) n: u64,
-}
-
-impl From<u64> for At {
-    fn from(n: u64) -> Self {
-        Self { operation: None, n }
     }
 }
 

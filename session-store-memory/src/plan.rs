@@ -2,7 +2,7 @@
 
 use session_model::storage::{Holder, StorageError, StorageErrorKind, StorageKey};
 
-use crate::operation::{At, Call, Operation};
+use crate::operation::{Call, Operation};
 
 /// When in a call a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +32,33 @@ pub(crate) struct Strike {
     pub(crate) effect: Effect,
 }
 
+/// A fault on its way.
+#[derive(Debug)]
+struct Armed {
+    /// The only operation that counts; all count without one.
+    operation: Option<Operation>,
+    /// How many calls go well before.
+    left: u64,
+    strike: Strike,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    armed: Vec<(At, Strike)>,
+    armed: Vec<Armed>,
     pub(crate) fired: bool,
     crashed: bool,
     pub(crate) record: Option<Vec<Call>>,
 }
 
 impl Plan {
-    pub(crate) fn arm(&mut self, at: At, when: When, effect: Effect) {
-        self.armed.push((at, Strike { when, effect }));
+    pub(crate) fn arm(
+        &mut self,
+        operation: Option<Operation>,
+        left: u64,
+        when: When,
+        effect: Effect,
+    ) {
+        self.armed.push(Armed { operation, left, strike: Strike { when, effect } });
     }
 
     /// Takes back what has not struck yet; a crash stays.
@@ -61,15 +77,15 @@ impl Plan {
             record.push(Call { operation, keys });
         }
         let mut struck = None;
-        self.armed.retain_mut(|(at, strike)| {
-            if at.operation.is_some_and(|only| only != operation) {
+        self.armed.retain_mut(|armed| {
+            if armed.operation.is_some_and(|only| only != operation) {
                 return true;
             }
-            if at.n == 0 {
-                struck = struck.or(Some(*strike));
+            if armed.left == 0 {
+                struck = struck.or(Some(armed.strike));
                 return false;
             }
-            at.n -= 1;
+            armed.left -= 1;
             true
         });
         if let Some(strike) = struck {

@@ -26,20 +26,17 @@ use crate::writer::MemoryWriter;
 /// A store in memory: a handle, cheap to clone, of objects that live as long as any handle.
 ///
 /// ```
-/// use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
+/// use session_model::storage::{SessionStorageExt, StorageKey};
 /// use session_store_memory::MemoryStorage;
 ///
-/// # async fn example() -> session_model::storage::Result<()> {
+/// # pollster::block_on(async {
 /// let store = MemoryStorage::new();
 /// let key = StorageKey::new("notes.jsonl")?;
 /// store.append_once(&key, "one\n".into()).await?;
 /// store.clone().append_once(&key, "two\n".into()).await?;
 /// assert_eq!(store.read_all(&key).await?.1, "one\ntwo\n");
-/// # Ok(())
-/// # }
-/// # use std::{pin::pin, task::{Context, Poll, Waker}};
-/// # let ready = pin!(example()).poll(&mut Context::from_waker(Waker::noop()));
-/// # assert!(matches!(ready, Poll::Ready(Ok(()))));
+/// # Ok::<_, session_model::storage::StorageError>(())
+/// # }).unwrap();
 /// ```
 #[derive(Clone)]
 pub struct MemoryStorage {

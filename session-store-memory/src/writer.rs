@@ -80,12 +80,13 @@ impl MemoryWriter {
     }
 
     fn append_to(&self, state: &mut State, lines: &[u8]) -> Result<(u64, Seen)> {
+        if lines.is_empty() {
+            return Ok((self.seen.len, self.seen));
+        }
         let version = state.next();
         let object = self.object(state)?;
         let start = object.content.len();
-        if !lines.is_empty() {
-            object.change(version, |content| content.append(lines));
-        }
+        object.change(version, |content| content.append(lines));
         Ok((start, Seen::of(object)))
     }
 

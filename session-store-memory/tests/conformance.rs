@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use libtest_mimic::{Arguments, Trial};
 use session_model::conformance::{
-    self, Abilities, FaultPoint, Harness, HookResult, Subject, Tampering, Task,
+    self, Abilities, FaultPoint, Harness, HookResult, RandomRun, Subject, Tampering, Task,
 };
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_store_memory::{MemoryStorage, Operation, When};
@@ -17,7 +17,12 @@ fn main() -> ExitCode {
         let harness = Arc::clone(&harness);
         Trial::test(format!("memory::{}", check.name()), move || Ok(check.run(&harness)?))
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let more = (2..=5).map(|seed| {
+        let harness = Arc::clone(&harness);
+        let run = RandomRun { seed, steps: 80, ..RandomRun::default() };
+        Trial::test(format!("memory::random::seed_{seed}"), move || Ok(run.run(&harness)?))
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(more).collect()).exit_code()
 }
 
 struct Memory;
@@ -69,7 +74,7 @@ impl Subject for Instance {
             FaultPoint::Replace => (Operation::Replace, When::Before),
             other => return Err(format!("{other:?} is not known here").into()),
         };
-        self.0.faults().fail_at(operation.nth(0), when, StorageErrorKind::Full);
+        self.0.faults().fail_nth(operation, 0, when, StorageErrorKind::Full);
         Ok(())
     }
 }

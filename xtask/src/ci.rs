@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check that a change has to pass.
 
-use std::{env, process::Command};
+use std::env;
 
 use clap::{Args, ValueEnum};
 
@@ -67,7 +67,8 @@ impl Options {
 fn clippy(metadata: &Metadata, report: &mut Report) {
     for set in feature_sets(metadata) {
         report.step(&format!("clippy: {}", set.name), || {
-            run_command(cargo().arg("clippy").args(set.args).args(["--", "-D", "warnings"]))
+            let clippy = ["clippy", "--keep-going"];
+            run_command(cargo().args(clippy).args(set.args).args(["--", "-D", "warnings"]))
         });
     }
 }
@@ -75,8 +76,8 @@ fn clippy(metadata: &Metadata, report: &mut Report) {
 fn doc() -> Result<()> {
     let mut flags = env::var("RUSTDOCFLAGS").unwrap_or_default();
     flags.push_str(" -D warnings");
-    let mut command: Command = cargo();
-    command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
+    let mut command = cargo();
+    command.args(["doc", "--keep-going", "--workspace", "--no-deps", "--all-features"]);
     run_command(command.env("RUSTDOCFLAGS", flags.trim_start()))
 }
 

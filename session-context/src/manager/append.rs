@@ -123,21 +123,22 @@ impl SessionManager {
         Ok(id)
     }
 
-    /// A leaf without an id cannot be named; its nearest ancestor that has one stands in.
+    /// A leaf without an id cannot be named; its parent, which must have one, stands in.
     pub(super) fn parent_for_new(&self) -> Option<String> {
-        let path = self.tree().path_to(self.tree().leaf()?);
-        let mut ids = path.iter().rev().map(|&node| self.tree().entry(node).id());
-        ids.find_map(|id| id).map(|id| id.into_owned())
+        let tree = self.tree();
+        let leaf = tree.leaf()?;
+        let named = tree.entry(leaf).id().or_else(|| tree.entry(tree.parent_of(leaf)?).id())?;
+        Some(named.into_owned())
     }
 
-    /// Appends a change of the thinking level; `None` leaves the level out, which means `off`.
+    /// Appends a change of the thinking level; `None` is written as `null`, which means `off`.
     ///
     /// # Errors
     ///
     /// As [`append`](Self::append).
     pub async fn append_thinking_level_change(&mut self, level: Option<&str>) -> Result<String> {
         let thinking_level =
-            level.map_or(Nullable::Absent, |level| Nullable::Value(level.to_owned()));
+            level.map_or(Nullable::Null, |level| Nullable::Value(level.to_owned()));
         self.append(ThinkingLevelChange { thinking_level, ..Default::default() }).await
     }
 
@@ -207,8 +208,8 @@ impl SessionManager {
         label: Option<&str>,
     ) -> Result<String> {
         self.find(target)?;
-        let label = label.filter(|label| !label.is_empty()).map(str::to_owned);
-        self.append(Label { target_id: target.to_owned(), label, ..Default::default() }).await
+        let (target_id, label) = (target.to_owned(), label.map(str::to_owned));
+        self.append(Label { target_id, label, ..Default::default() }).await
     }
 
     /// Appends rules that were injected.

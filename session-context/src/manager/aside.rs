@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use session_model::storage::{
-    MAX_SEGMENT_BYTES, Precondition, PutOptions, SessionStorage, StorageErrorKind, StorageKey,
+    AppendWriter, MAX_SEGMENT_BYTES, Precondition, PutOptions, SessionStorage, StorageErrorKind,
+    StorageKey,
 };
 use session_model::time::to_iso;
 use session_model::{Diagnostic, DiagnosticCode};
@@ -38,8 +39,8 @@ pub(super) async fn save(
         let number = if count == 1 { String::new() } else { format!("-{count}") };
         let suffix = format!(".{why}-{time}{number}");
         let name = key.file_name();
-        let room = name.floor_char_boundary(MAX_SEGMENT_BYTES - suffix.len());
-        let aside = key.with_file_name(format!("{}{suffix}", &name[..room.min(name.len())]))?;
+        let aside =
+            key.with_file_name(format!("{}{suffix}", cut(name, MAX_SEGMENT_BYTES - suffix.len())))?;
         let options = PutOptions::when(Precondition::Absent);
         match storage.put(&aside, bytes.clone().into(), options).await {
             Ok(_) => return Ok(aside),
@@ -47,6 +48,25 @@ pub(super) async fn save(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Moves the torn end of a session into an object of its own and cuts it off.
+pub(super) async fn cut_tail(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+    writer: &mut dyn AppendWriter,
+    time_ms: i64,
+    tail: &Bytes,
+) -> Result<StorageKey> {
+    let moved = save(storage, key, Aside::Torn, time_ms, tail.clone()).await?;
+    writer.truncate(writer.len() - tail.len() as u64).await?;
+    Ok(moved)
+}
+
+/// At most so many bytes of a name, cut at a character.
+fn cut(name: &str, room: usize) -> &str {
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= room);
+    &name[..end.last().unwrap_or(0)]
 }
 
 pub(super) fn torn_diagnostic(moved: &StorageKey, bytes: usize) -> Diagnostic {

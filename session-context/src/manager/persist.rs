@@ -6,12 +6,15 @@ use bytes::Bytes;
 use session_model::Entry;
 use session_model::storage::{
     AppendOptions, AppendWriter, Durability, Payload, Precondition, PutOptions, SessionStorage,
-    StorageError, StorageErrorKind,
+    StorageError, StorageErrorKind, StorageKey,
 };
 
 use super::append::is_answer;
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
+
+/// How often another program's changes are taken over before a write is given up.
+pub(super) const ATTEMPTS: usize = 3;
 
 impl SessionManager {
     /// Adds an entry to memory and, if it is time, to the file.
@@ -51,7 +54,7 @@ impl SessionManager {
     }
 
     async fn write_line(&mut self, entry: &Entry) -> Result<()> {
-        for _ in 0..3 {
+        for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             match writer.append(self.document.line_for(entry)).await {
                 Ok(_) => return Ok(()),
@@ -61,11 +64,7 @@ impl SessionManager {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StorageError::Conflict {
-            key: self.key.clone(),
-            detail: "another program keeps changing it".to_owned(),
-        }
-        .into())
+        Err(keeps_changing(&self.key))
     }
 
     /// Makes the file with everything so far.
@@ -128,32 +127,17 @@ impl SessionManager {
 
     /// Writes the whole session again after a failure to save, and forgets the failure.
     ///
-    /// The file is replaced atomically: until that has worked, it stays as it is.
+    /// The file is replaced atomically: until that has worked, it stays as it is. Entries that
+    /// another program added meanwhile are kept.
     ///
     /// # Errors
     ///
     /// Why it could not be written; the failure stays.
     pub async fn save_again(&mut self) -> Result<()> {
-        let closed = match &self.file {
-            FileState::ReadOnly(_) => return Ok(()),
-            FileState::Pending(writer) => writer.as_ref().is_none_or(|w| w.error().is_some()),
-            FileState::Open(writer) => writer.error().is_some(),
-        };
-        if closed {
-            // Gives up the old claim before asking for it anew.
-            self.file = FileState::Pending(None);
-            let options = AppendOptions::exclusive(&self.owner);
-            let writer = self.storage.open_append(&self.key, options).await?;
-            self.file = FileState::Pending(Some(writer));
-        }
-        let (FileState::Pending(Some(writer)) | FileState::Open(writer)) = &mut self.file else {
+        if matches!(self.file, FileState::ReadOnly(_)) {
             return Ok(());
-        };
-        writer.replace(self.document.to_payload(), PutOptions::default()).await?;
-        self.file = match std::mem::replace(&mut self.file, FileState::Pending(None)) {
-            FileState::Pending(Some(writer)) => FileState::Open(writer),
-            other => other,
-        };
+        }
+        self.write_whole_again().await?;
         self.failure = None;
         Ok(())
     }
@@ -175,6 +159,12 @@ impl SessionManager {
     }
 }
 
+/// What is left to say when taking over another program's changes does not end.
+pub(super) fn keeps_changing(key: &StorageKey) -> SessionError {
+    let detail = "another program keeps changing it".to_owned();
+    StorageError::Conflict { key: key.clone(), detail }.into()
+}
+
 /// Writes a whole session through a writer that may hold an empty file.
 pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload) -> Result<()> {
     if writer.is_empty() {
@@ -188,7 +178,7 @@ pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload)
 /// Reads a whole object, or `None` if there is none.
 pub(super) async fn read_if_there(
     storage: &dyn SessionStorage,
-    key: &session_model::storage::StorageKey,
+    key: &StorageKey,
 ) -> Result<Option<Bytes>> {
     use session_model::storage::SessionStorageExt;
     match storage.read_all(key).await {

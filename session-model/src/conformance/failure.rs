@@ -22,6 +22,11 @@ impl Failure {
         Self { message: message.into(), location: Location::caller() }
     }
 
+    /// This failure, with what was going on put before it.
+    pub(super) fn during(self, what: impl fmt::Display) -> Self {
+        Self { message: format!("{what}: {}", self.message), ..self }
+    }
+
     #[track_caller]
     fn from_error(error: &dyn Error) -> Self {
         let mut message = format!("unexpected error: {error}");

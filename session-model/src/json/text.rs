@@ -63,11 +63,37 @@ fn decode_unicode(text: &str) -> (char, usize) {
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
 }
 
+/// Replaces escapes of lone surrogates in a JSON text; `None` if there are none.
+pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut clean, mut at) = (0, 0);
+    while let Some(found) = memchr(b'\\', &text.as_bytes()[at..]) {
+        let start = at + found;
+        let (decoded, used) = decode_escape(&text[start..]);
+        at = start + used;
+        let is_replaced = decoded == char::REPLACEMENT_CHARACTER
+            && !text[start..at].eq_ignore_ascii_case("\\ufffd");
+        if is_replaced {
+            out.push_str(&text[clean..start]);
+            out.push(decoded);
+            clean = at;
+        }
+    }
+    if clean == 0 {
+        return None;
+    }
+    out.push_str(&text[clean..]);
+    Some(out)
+}
+
 /// Appends a string as JSON, escaped as `JSON.stringify` does (ECMA-262, QuoteJSONString).
 pub(super) fn push_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut clean = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    let (mut clean, mut at) = (0, 0);
+    while let Some(found) = next_escaped(&text.as_bytes()[at..]) {
+        at += found + 1;
+        let (place, byte) = (at - 1, text.as_bytes()[at - 1]);
         let escape = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -76,19 +102,26 @@ pub(super) fn push_string(out: &mut String, text: &str) {
             b'\t' => "\\t",
             0x8 => "\\b",
             0xc => "\\f",
-            0..0x20 => "",
-            _ => continue,
+            _ => "",
         };
-        out.push_str(&text[clean..at]);
+        out.push_str(&text[clean..place]);
         if escape.is_empty() {
             out.push_str(&format!("\\u{byte:04x}"));
         } else {
             out.push_str(escape);
         }
-        clean = at + 1;
+        clean = at;
     }
     out.push_str(&text[clean..]);
     out.push('"');
+}
+
+/// Finds the first byte that must be escaped, looking at a block at a time.
+fn next_escaped(bytes: &[u8]) -> Option<usize> {
+    let escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let clean = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | escaped(byte));
+    let skipped = 32 * bytes.chunks_exact(32).take_while(clean).count();
+    bytes[skipped..].iter().position(escaped).map(|at| skipped + at)
 }
 
 /// Drops white space between tokens.
@@ -145,6 +178,18 @@ mod tests {
         assert_eq!(decode_string(r"\udc00\ud800"), "\u{fffd}\u{fffd}");
         assert_eq!(decode_string(r"\ud800\u0041"), "\u{fffd}A");
         assert_eq!(decode_string(r"\ud800\n"), "\u{fffd}\n");
+    }
+
+    #[test]
+    fn only_lone_halves_are_replaced_in_a_json_text() {
+        let replaced = |text| without_lone_surrogates(text);
+        for clean in [r#"{"a":"\\ud800","b":"\ud83d\ude00 \ufffd \uFFFD \n"}"#, "[]", r#""\\""#] {
+            assert_eq!(replaced(clean), None, "{clean}");
+        }
+        let lone = r#"{"a\udc00":"x\\\ud83d","b":["\ud83d\ude00\uD800\ud83d\ude00"]}"#;
+        let want =
+            "{\"a\u{fffd}\":\"x\\\\\u{fffd}\",\"b\":[\"\\ud83d\\ude00\u{fffd}\\ud83d\\ude00\"]}";
+        assert_eq!(replaced(lone).as_deref(), Some(want));
     }
 
     #[test]

@@ -46,7 +46,10 @@ record! {
 }
 
 impl AssistantMessage {
-    /// A finished answer without usage; `timestamp` in milliseconds since the epoch.
+    /// A finished answer; `timestamp` in milliseconds since the epoch.
+    ///
+    /// Its usage is zero throughout rather than missing: other tools cannot open a session with
+    /// an answer that has none.
     pub fn new(
         provider: impl Into<String>,
         model: impl Into<String>,
@@ -57,6 +60,7 @@ impl AssistantMessage {
             content: blocks.into(),
             provider: provider.into(),
             model: model.into(),
+            usage: Some(Usage::default()),
             stop_reason: Some(StopReason::Stop),
             timestamp: Some(timestamp),
             ..Default::default()

@@ -1,0 +1,202 @@
+//! Finding the session that is meant, and opening it.
+
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
+
+use session_context::{
+    SessionError, SessionManager, SessionOptions, open_existing_storage, open_storage,
+};
+use session_model::document::{LoadError, LoadOptions, Loaded};
+use session_model::env::IdSource;
+use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
+use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
+
+use crate::failure::Failure;
+use crate::findings::report;
+use crate::output::say;
+
+/// What others see who find a session in use.
+const OWNER: &str = "sessionctl";
+
+/// Where sessions are.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// Take sessions from this storage: a directory, or a URL such as file:///path
+    #[arg(long, global = true, value_name = "URL", help_heading = "Where sessions are")]
+    store: Option<String>,
+}
+
+/// The session that is meant.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) storage: Arc<dyn SessionStorage>,
+    pub(crate) key: StorageKey,
+    /// How the user named it.
+    pub(crate) name: String,
+}
+
+impl StoreArgs {
+    /// Returns the URL of the storage, if one was given.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.store.as_deref()
+    }
+
+    /// Finds a session that exists.
+    pub(crate) fn existing(&self, session: &str) -> Result<Target, Failure> {
+        let name = session.to_owned();
+        if let Some(url) = &self.store {
+            return Ok(Target {
+                storage: open_existing_storage(url)?,
+                key: session.parse()?,
+                name,
+            });
+        }
+        let path = Path::new(session);
+        // Whoever names a link means what it leads to; a storage follows none.
+        let path = path.canonicalize().map_err(|source| not_there(session, source))?;
+        if path.is_dir() {
+            return Err(Failure::Refused(format!("{session} is a directory; name a file in it")));
+        }
+        if !path.is_file() {
+            return Err(Failure::Refused(format!("{session} is no regular file")));
+        }
+        let (directory, key) = split(&path)?;
+        Ok(Target { storage: open_existing_storage(directory)?, key, name })
+    }
+
+    /// Finds a session, or the place of one that is to be made.
+    pub(crate) fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
+        let name = session.to_owned();
+        if let Some(url) = &self.store {
+            return Ok(Target { storage: open_storage(url)?, key: session.parse()?, name });
+        }
+        if Path::new(session).symlink_metadata().is_ok() {
+            return self.existing(session);
+        }
+        let path = std::path::absolute(session)
+            .map_err(|source| Failure::Input { what: session.to_owned(), source })?;
+        let (directory, key) = split(&path)?;
+        Ok(Target { storage: open_storage(directory)?, key, name })
+    }
+
+    /// Opens a session for reading and tells what was found.
+    pub(crate) async fn read(&self, session: &str) -> Result<SessionManager, Failure> {
+        let Target { storage, key, name } = self.existing(session)?;
+        let options = SessionOptions::default().ids(NumberedIds::default());
+        let manager = SessionManager::open_read_only(storage, key, options).await?;
+        let (migrated, others): (Vec<_>, Vec<_>) =
+            manager.diagnostics().iter().cloned().partition(is_migrated);
+        report(&others);
+        if !migrated.is_empty() {
+            let text = "the file is of an old format and is shown in the present one; ids it lacks \
+                        are made up until";
+            say("note", &format!("{text} `sessionctl migrate {name}` gives it lasting ones"));
+        }
+        Ok(manager)
+    }
+
+    /// Opens a session for writing and tells what was found.
+    ///
+    /// What is no session is left alone, and so is a session without the entry `needed`.
+    pub(crate) async fn write(
+        &self,
+        session: &str,
+        needed: Option<&str>,
+    ) -> Result<SessionManager, Failure> {
+        let target = self.existing(session)?;
+        let Loaded { document, .. } = target.load().await?;
+        if let Some(id) = needed
+            && document.tree().find(id).is_none()
+        {
+            if document.header().version() < 2.0 {
+                return Err(Failure::Refused(format!(
+                    "the entries of {session} have no ids yet; run `sessionctl migrate {session}` first"
+                )));
+            }
+            return Err(SessionError::UnknownEntry { id: id.to_owned() }.into());
+        }
+        target.write().await
+    }
+}
+
+impl Target {
+    /// Reads the session as the file has it.
+    pub(crate) async fn load(&self) -> Result<Loaded, Failure> {
+        let (_, bytes) = match self.storage.read_all(&self.key).await {
+            Err(error) if error.kind() == StorageErrorKind::NotFound => {
+                return Err(Failure::Missing { session: self.name.clone() });
+            }
+            read => read.map_err(SessionError::from)?,
+        };
+        Ok(SessionDocument::load(bytes, &LoadOptions::default())
+            .map_err(|source| SessionError::NotASession { key: self.key.clone(), source })?)
+    }
+
+    /// Tells whether there is nothing but perhaps an empty file.
+    pub(crate) async fn is_new(&self) -> Result<bool, Failure> {
+        match self.load().await {
+            Ok(_) => Ok(false),
+            Err(Failure::Missing { .. })
+            | Err(Failure::Session(SessionError::NotASession {
+                source: LoadError::Empty, ..
+            })) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the session for writing, or a new one, and tells what was found.
+    pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
+        let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
+        let options = SessionOptions::default().owner(OWNER).eager();
+        let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
+        report(manager.diagnostics());
+        Ok(manager)
+    }
+}
+
+/// Ends a session that was written to; the first thing that went wrong is reported.
+pub(crate) async fn close<T>(
+    manager: SessionManager,
+    done: Result<T, SessionError>,
+) -> Result<T, Failure> {
+    let closed = manager.close().await;
+    let done = done?;
+    closed?;
+    Ok(done)
+}
+
+fn is_migrated(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == DiagnosticCode::Migrated
+}
+
+fn not_there(session: &str, source: std::io::Error) -> Failure {
+    if source.kind() == std::io::ErrorKind::NotFound {
+        return Failure::Missing { session: session.to_owned() };
+    }
+    Failure::Input { what: session.to_owned(), source }
+}
+
+/// Splits a path into the directory that is the storage, and the key in it.
+fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
+    let no_text = || Failure::Refused(format!("the path {} is no UTF-8", path.display()));
+    let directory = path.parent().unwrap_or(Path::new("/")).to_str().ok_or_else(no_text)?;
+    let name = path.file_name().unwrap_or_default().to_str().ok_or_else(no_text)?;
+    Ok((directory, name.parse()?))
+}
+
+/// Ids `00000001`, `00000002`, … for sessions that are only shown, so that the same file looks the
+/// same each time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NumberedIds(u32);
+
+impl IdSource for NumberedIds {
+    fn entry_id(&mut self) -> String {
+        self.0 += 1;
+        format!("{:08x}", self.0)
+    }
+
+    fn session_id(&mut self) -> String {
+        self.entry_id()
+    }
+}
