@@ -11,6 +11,7 @@ mod case;
 mod compare;
 mod dirs;
 mod findings;
+mod listing;
 mod open;
 mod ops;
 mod state;
