@@ -11,27 +11,47 @@ use crate::findings::Findings;
 use crate::value::Value;
 use crate::world::{World, path_of};
 
-/// Compares `expected-list.json` and `expected-recent.json`.
-///
-/// Times of files, whole texts and shortened names are the recorder's alone.
+/// Compares the lists of all sessions.
 pub(crate) async fn compare(
     found: &mut Findings,
     case: &Case,
     world: &World,
 ) -> Result<(), Failure> {
-    let scope = Scope::Bucket(StorageKey::new("sessions")?);
-    let rows = list_sessions(&*world.storage, &scope, ListingOptions::default()).await?;
-    if let Some(recorded) = case.json("expected-list.json")? {
-        let right =
-            recorded.items().iter().map(|row| without(row, &["modified", "allMessagesText"]));
-        let ours = rows.iter().map(listed).collect();
-        found.values("expected-list.json", &Value::Array(ours), &Value::Array(right.collect()));
-    }
-    if let Some(recorded) = case.json("expected-recent.json")? {
-        let right = recorded.items().iter().map(|row| without(row, &["mtime", "name", "timeAgo"]));
-        let ours = rows.iter().filter_map(recent).collect();
-        found.values("expected-recent.json", &Value::Array(ours), &Value::Array(right.collect()));
-    }
+    let rows = rows(world, "sessions", ListingOptions::default()).await?;
+    list(found, case, &rows)?;
+    recent(found, case, "expected-recent.json", &rows)
+}
+
+/// Lists the sessions of a folder.
+pub(crate) async fn rows(
+    world: &World,
+    folder: &str,
+    options: ListingOptions<'_>,
+) -> Result<Vec<SessionRow>, Failure> {
+    let scope = Scope::Bucket(StorageKey::new(folder)?);
+    Ok(list_sessions(&*world.storage, &scope, options).await?)
+}
+
+/// Compares with `expected-list.json`; times of files and whole texts are the recorder's alone.
+fn list(found: &mut Findings, case: &Case, rows: &[SessionRow]) -> Result<(), Failure> {
+    let Some(recorded) = case.json("expected-list.json")? else { return Ok(()) };
+    let right = recorded.items().iter().map(|row| without(row, &["modified", "allMessagesText"]));
+    let ours = Value::Array(rows.iter().map(listed).collect());
+    found.values("expected-list.json", &ours, &Value::Array(right.collect()));
+    Ok(())
+}
+
+/// Compares with a list of the newest; times of files and shortened names are the recorder's alone.
+pub(crate) fn recent(
+    found: &mut Findings,
+    case: &Case,
+    name: &str,
+    rows: &[SessionRow],
+) -> Result<(), Failure> {
+    let Some(recorded) = case.json(name)? else { return Ok(()) };
+    let right = recorded.items().iter().map(|row| without(row, &["mtime", "name", "timeAgo"]));
+    let ours = Value::Array(rows.iter().filter_map(called).collect());
+    found.values(name, &ours, &Value::Array(right.collect()));
     Ok(())
 }
 
@@ -68,7 +88,7 @@ fn listed(row: &SessionRow) -> Value {
 }
 
 /// A session under the name it is shown by: its id if nobody said anything.
-fn recent(row: &SessionRow) -> Option<Value> {
+fn called(row: &SessionRow) -> Option<Value> {
     let summary = row.summary.as_ref().ok()?;
     let title = summary.title.as_ref().map_or(&summary.id, |title| &title.text);
     let path = ("path", Value::text(&path_of(&row.key)));
