@@ -26,10 +26,7 @@ pub(crate) fn shown(
         Some(value) => Ok((name, value)),
         None => Err(format!("there is no {name}")),
     };
-    let (name, mut recorded) = needed(right("state")?)?;
-    if let Value::Object(members) = &mut recorded {
-        members.retain(|(name, _)| name != "artifactsDir");
-    }
+    let (name, recorded) = needed(right("state")?)?;
     found.values(&name, &state::state(session)?, &local(&recorded)?);
     if prefix == "expected-" {
         let (name, recorded) = needed(right("entries")?)?;

@@ -9,7 +9,9 @@
 mod calls;
 mod case;
 mod compare;
+mod dirs;
 mod findings;
+mod listing;
 mod open;
 mod ops;
 mod state;
@@ -100,6 +102,7 @@ fn replay(name: &str, folder: PathBuf, own: PathBuf, backend: Backend) -> Result
             "open" => open::replay(&case, backend).await,
             "ops" => ops::replay(&case, backend).await,
             "vectors" => vectors::replay(&case, backend).await,
+            "dir" => dirs::replay(&case, backend).await,
             other => Err(format!("nothing replays cases of kind {other}").into()),
         }
     })?;

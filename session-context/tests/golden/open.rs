@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::findings::Findings;
 use crate::value::Value;
 use crate::world::{Backend, PROJECT_DIR, World, here, key_of};
-use crate::{Failure, compare, state};
+use crate::{Failure, compare, listing, state};
 
 pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure> {
     let path = case.flag("sessionFile")?.and_then(|path| path.as_text());
@@ -26,6 +26,7 @@ pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure>
         world.next_session_id(&id);
     }
     let mut replay = Replay { case, world, key, found: Findings::default() };
+    listing::compare(&mut replay.found, case, &replay.world).await?;
     replay.read_only().await?;
     let session = replay.open().await?;
     replay.append(session).await?;

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::findings::Findings;
 use crate::value::Value;
 use crate::world::{Backend, PROJECT_DIR, World, here, key_of};
-use crate::{Failure, compare};
+use crate::{Failure, compare, listing};
 
 pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure> {
     let mut replay = Replay {
@@ -186,6 +186,7 @@ impl Replay<'_> {
         compare::shown(&mut self.found, self.case, ("", "expected-"), &mut session)?;
         let persistent = session.is_persistent();
         session.close().await?;
+        listing::compare(&mut self.found, self.case, &self.world).await?;
         compare::other_files(&mut self.found, self.case, &self.world, &key).await?;
         if persistent && file.is_some() {
             self.key = Some(key.clone());

@@ -3,6 +3,7 @@
 use session_context::{ContextOptions, LeafChoice, SessionManager, build_session_context};
 use session_model::Entry;
 use session_model::json::to_raw_json;
+use session_model::layout::artifacts_key;
 use session_model::tree::TreeOptions;
 
 use crate::Failure;
@@ -12,7 +13,6 @@ use crate::world::path_of;
 /// What `expected-state.json` and `reopen-state.json` hold.
 pub(crate) fn state(session: &mut SessionManager) -> Result<Value, Failure> {
     let key = session.key().clone();
-    let bucket = key.parent().map(|parent| path_of(&parent)).unwrap_or_default();
     let usage = usage(session)?;
     let labels = session.tree().labels();
     let labels = Value::object(labels.iter().map(|&(id, label)| (id, Value::text(label))));
@@ -28,10 +28,15 @@ pub(crate) fn state(session: &mut SessionManager) -> Result<Value, Failure> {
         ("labels", labels),
         ("usage", usage),
         ("injectedTtsrRules", Value::texts(session.injected_ttsr_rules())),
+        ("sessionDir", Value::text("")),
+        ("artifactsDir", Value::Null),
     ]);
     if session.is_persistent() {
+        let bucket = key.parent().map(|parent| path_of(&parent)).unwrap_or_default();
         state.set("sessionDir", Value::text(&bucket));
         state.set("sessionFile", Value::text(&path_of(&key)));
+        let artifacts = artifacts_key(&key).map(|key| Value::text(&path_of(&key)));
+        state.set("artifactsDir", artifacts.unwrap_or(Value::Null));
     }
     match (session.leaf_entry(), session.leaf_id()) {
         (Some(_), None) => {}

@@ -5,10 +5,9 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("artifact-vectors", ARTIFACTS),
     ("blob-helpers-vectors", BLOBS),
     ("blob-refs", BLOBS),
-    ("continue-recent", LISTING),
+    ("continue-recent", RESUMING),
     ("history-reopen", HISTORY),
     ("history-vectors", HISTORY),
-    ("list-directory", LISTING),
     ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
     ("ops-branched-session-in-memory", OPERATIONS),
@@ -26,13 +25,12 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-long-string-multibyte", LONG_TEXTS),
     ("ops-long-string-surrogate", LONG_TEXTS),
     ("ops-move-to", OPERATIONS),
-    ("resolve-resumable", LISTING),
-    ("session-dir-names", "the second scheme of directory names"),
+    ("resolve-resumable", RESUMING),
 ];
 
 const ARTIFACTS: &str = "artifacts";
 const BLOBS: &str = "images in the blob store";
 const HISTORY: &str = "the prompt history";
-const LISTING: &str = "listings of sessions";
 const LONG_TEXTS: &str = "the cut of long texts";
 const OPERATIONS: &str = "operations on whole sessions";
+const RESUMING: &str = "resuming by argument and by terminal";

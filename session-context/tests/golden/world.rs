@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use session_context::SessionOptions;
@@ -158,6 +159,16 @@ impl World {
                 let path = folder.path().join(key.as_str());
                 std::fs::OpenOptions::new().append(true).open(path)?.write_all(more)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Dates a file, as a backup does; files in memory have the times they were written at.
+    pub(crate) fn set_file_time(&self, key: &StorageKey, seconds: i64) -> Result<(), Failure> {
+        if let Outside::Folder(folder) = &self.outside {
+            let file =
+                std::fs::File::options().append(true).open(folder.path().join(key.as_str()))?;
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds.try_into()?))?;
         }
         Ok(())
     }
