@@ -1,4 +1,5 @@
 //! The `sessionctl` command, run as a program.
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub, reason = "tests")]
 
 mod busy;
 mod pitfalls;

@@ -34,7 +34,7 @@ impl Dir {
     /// A directory with one of the shipped sessions, by its name without `.jsonl`.
     pub fn with_example(name: &str) -> Self {
         let dir = Self::new();
-        dir.write(&format!("{name}.jsonl"), &fs::read(format!("{EXAMPLES}/{name}.jsonl")).unwrap());
+        dir.write(&format!("{name}.jsonl"), fs::read(format!("{EXAMPLES}/{name}.jsonl")).unwrap());
         dir
     }
 

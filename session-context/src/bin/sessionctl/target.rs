@@ -105,17 +105,7 @@ impl StoreArgs {
         needed: Option<&str>,
     ) -> Result<SessionManager, Failure> {
         let target = self.existing(session)?;
-        let Loaded { document, .. } = target.load().await?;
-        if let Some(id) = needed
-            && document.tree().find(id).is_none()
-        {
-            if document.header().version() < 2.0 {
-                return Err(Failure::Refused(format!(
-                    "the entries of {session} have no ids yet; run `sessionctl migrate {session}` first"
-                )));
-            }
-            return Err(SessionError::UnknownEntry { id: id.to_owned() }.into());
-        }
+        target.check(needed).await?;
         target.write().await
     }
 }
@@ -131,6 +121,20 @@ impl Target {
         };
         Ok(SessionDocument::load(bytes, &LoadOptions::default())
             .map_err(|source| SessionError::NotASession { key: self.key.clone(), source })?)
+    }
+
+    /// Makes sure that this is a session, and that it has the entry `needed`.
+    async fn check(&self, needed: Option<&str>) -> Result<(), Failure> {
+        let Loaded { document, .. } = self.load().await?;
+        match needed {
+            Some(id) if document.tree().find(id).is_some() => Ok(()),
+            Some(_) if document.header().version() < 2.0 => Err(Failure::Refused(format!(
+                "the entries of {name} have no ids yet; run `sessionctl migrate {name}` first",
+                name = self.name
+            ))),
+            Some(id) => Err(SessionError::UnknownEntry { id: id.to_owned() }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Tells whether there is nothing but perhaps an empty file.
