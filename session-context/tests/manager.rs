@@ -249,7 +249,8 @@ fn nothing_at_a_key_is_a_new_session_at_that_key() {
         before.inspect(|text| put(&storage, text));
         let mut session = block_on(open(&storage, options("")));
         assert_eq!((codes(&session), session.cwd().as_deref()), (vec![], Some("/w")));
-        assert_eq!(content(&storage, &key()).as_deref(), before);
+        let file = |session: &SessionManager| session.document().to_payload().to_bytes();
+        assert_eq!(content(&storage, &key()).unwrap().as_bytes(), file(&session));
         block_on(session.append_message(answer("a"))).unwrap();
         let want = String::from_utf8(session.document().to_payload().to_bytes().to_vec()).unwrap();
         assert_eq!(all(&storage), [(KEY.to_owned(), want)]);

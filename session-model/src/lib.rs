@@ -13,6 +13,7 @@ pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
+pub mod layout;
 pub mod message;
 pub mod migrate;
 pub mod preview;

@@ -137,6 +137,6 @@ mod tests {
         remove_dead(&dir, &names[0]).unwrap();
         assert_eq!(present(&dir).unwrap(), names);
         drop(temp);
-        assert_eq!(present(&dir).unwrap(), []);
+        assert_eq!(present(&dir).unwrap(), Vec::<CString>::new());
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use session_model::Entry;
 use session_model::body::EntryBody;
+use session_model::json::RawJson;
 
 use super::models::{DEFAULT_ROLE, ModelRoles};
 use super::path::Path;
@@ -51,10 +52,12 @@ fn set(context: &mut SessionContext, body: EntryBody) {
 fn rules(path: &Path<'_>) -> Vec<String> {
     let (mut rules, mut seen) = (Vec::new(), HashSet::new());
     for &at in &path.marks.rules {
-        if let EntryBody::TtsrInjection(injection) = path.entry(at).body() {
-            let fresh =
-                injection.injected_rules.into_iter().filter(|rule| seen.insert(rule.clone()));
-            rules.extend(fresh);
+        let injected = path.entry(at).json().field("injectedRules").and_then(|raw| raw.as_array());
+        for rule in injected.unwrap_or_default().items().iter().filter_map(RawJson::as_text) {
+            if !seen.contains(&*rule) {
+                seen.insert(rule.clone().into_owned());
+                rules.push(rule.into_owned());
+            }
         }
     }
     rules

@@ -42,21 +42,20 @@ pub(super) fn paired<'a>(
     let mut places: HashMap<String, Place> = HashMap::new();
     let mut may_be_running = None;
     for message in messages {
-        let turn = turns.len();
-        match message.role() {
-            "toolResult" => {
-                take_result(message, &places, &mut turns, diagnostics);
-                continue;
-            }
-            "assistant" => {}
-            _ => turns.push(Turn { message: message.clone(), timestamp: None, calls: Vec::new() }),
+        if message.role() == "toolResult" {
+            take_result(message, &places, &mut turns, diagnostics);
+            continue;
         }
         may_be_running = None;
-        let Message::Assistant(assistant) = message.message() else { continue };
+        let Some(assistant) = assistant_of(message) else {
+            turns.push(Turn { message: message.clone(), timestamp: None, calls: Vec::new() });
+            continue;
+        };
         if assistant.failed() {
             let ids = assistant.tool_calls().map(|call| call.id.clone());
             places.extend(ids.map(|id| (id, Place::Nowhere)));
         } else if let Some(new) = turn_of(message, assistant, diagnostics) {
+            let turn = turns.len();
             let ids = new.calls.iter().enumerate().map(|(call, of)| (of.id.clone(), call));
             places.extend(ids.map(|(id, call)| (id, Place::Call { turn, call })));
             turns.push(new);
@@ -68,6 +67,16 @@ pub(super) fn paired<'a>(
         push_turn(turn, may_be_running == Some(at), &mut paired, diagnostics);
     }
     paired
+}
+
+fn assistant_of(message: &ContextMessage) -> Option<AssistantMessage> {
+    if message.role() != "assistant" {
+        return None;
+    }
+    match message.message() {
+        Message::Assistant(assistant) => Some(assistant),
+        _ => None,
+    }
 }
 
 fn take_result(
