@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub, reason = "tests")]
 
 mod busy;
+mod docs;
 mod pitfalls;
 mod reading;
 mod support;

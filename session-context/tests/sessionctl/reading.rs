@@ -282,11 +282,7 @@ fn looking_changes_nothing() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;
 
-    let dir = Dir::with_example("demo");
-    for other in ["version-1", "damaged"] {
-        let name = format!("{other}.jsonl");
-        dir.write(&name, Dir::with_example(other).read(&name));
-    }
+    let dir = Dir::with_examples();
     dir.write("bad.jsonl", "{}\n");
     set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
     let before = dir.snapshot();

@@ -38,6 +38,16 @@ impl Dir {
         dir
     }
 
+    /// A directory with all shipped sessions.
+    pub fn with_examples() -> Self {
+        let dir = Self::new();
+        for name in ["damaged", "demo", "version-1"] {
+            let file = format!("{name}.jsonl");
+            dir.write(&file, Self::with_example(name).read(&file));
+        }
+        dir
+    }
+
     pub fn path(&self) -> &Path {
         self.0.path()
     }

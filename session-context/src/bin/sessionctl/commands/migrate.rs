@@ -1,6 +1,5 @@
 //! `sessionctl migrate`
 
-use session_context::env::RandomIds;
 use session_model::document::Loaded;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::migrate::migrate;
@@ -9,7 +8,7 @@ use session_model::{CURRENT_VERSION, Entry, SessionDocument};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look};
-use crate::target::close;
+use crate::target::{NumberedIds, close};
 
 /// Bring a session of an old format up to date
 ///
@@ -33,7 +32,7 @@ impl Migrate {
         let Loaded { document: old, .. } = target.load().await?;
         let new = if self.dry_run {
             let mut new = old.clone();
-            migrate(&mut new, &mut RandomIds);
+            migrate(&mut new, &mut NumberedIds::default());
             new
         } else {
             let manager = target.write().await?;
