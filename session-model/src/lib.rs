@@ -19,6 +19,7 @@ pub mod migrate;
 pub mod preview;
 pub mod record;
 pub mod storage;
+pub mod summary;
 pub mod time;
 mod title_slot;
 pub mod tree;
