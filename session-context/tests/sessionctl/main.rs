@@ -3,6 +3,7 @@
 
 mod busy;
 mod docs;
+mod listing;
 mod pitfalls;
 mod reading;
 mod support;

@@ -28,7 +28,7 @@ pub(crate) struct Migrate {
 
 impl Migrate {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session)?;
+        let target = context.store.existing(&self.session).await?;
         let Loaded { document: old, .. } = target.load().await?;
         let new = if self.dry_run {
             let mut new = old.clone();
@@ -66,8 +66,11 @@ impl Migrate {
             out.end()?;
         }
         let all = old.tree().len();
-        let (changed, done) =
-            (changed.len(), if self.dry_run { "would change" } else { "changed" });
+        let changed = changed.len();
+        let done = match self.dry_run {
+            true => "would change; ids are made when it is done",
+            false => "changed",
+        };
         out.line(&format!(
             "version {version} → {CURRENT_VERSION}: {changed} of {all} entries {done}"
         ))?;
