@@ -3,6 +3,7 @@
 pub mod context;
 pub mod env;
 mod error;
+pub mod listing;
 pub mod manager;
 mod open_storage;
 mod paths;
