@@ -32,7 +32,7 @@ fn nothing_is_written_before_the_first_answer() {
             r#"{"type":"session","version":3,"id":"session-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w/app"}"#,
             r#"{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"q","timestamp":1}}"#,
             r#"{"type":"message","id":"00000002","parentId":"00000001","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"r"}],"provider":"p","model":"m","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":2}}"#,
-            r#"{"type":"thinking_level_change","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z"}"#,
+            r#"{"type":"thinking_level_change","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z","thinkingLevel":null}"#,
             "",
         ];
         let file = String::from_utf8(file.to_vec()).unwrap();

@@ -60,11 +60,11 @@ fn written_out(value: &Value) -> Value {
     }
     if let Some(parts) = value.get("$concat") {
         let parts = parts.items().iter().map(written_out);
-        let units = parts.map(|part| match part {
-            Value::String(units) => units,
-            _ => Vec::new(),
+        let texts = parts.map(|part| match part {
+            Value::String(text) => text,
+            _ => String::new(),
         });
-        return Value::String(units.flatten().collect());
+        return Value::String(texts.collect());
     }
     match value {
         Value::Array(items) => Value::Array(items.iter().map(written_out).collect()),

@@ -35,17 +35,9 @@ impl Case {
         Ok(Self { name: name.to_owned(), folder, own_folder, right, used: RefCell::default() })
     }
 
-    pub(crate) fn differs(&self) -> bool {
-        self.right.get("why").is_some()
-    }
-
     /// What `case.json` says under a name.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<Value>, Failure> {
         Ok(self.json("case.json")?.ok_or("no case.json")?.get(name).cloned())
-    }
-
-    pub(crate) fn has_flag(&self, name: &str) -> Result<bool, Failure> {
-        Ok(!matches!(self.flag(name)?, None | Some(Value::Bool(false))))
     }
 
     /// A file as it should be: ours if there is one, else the recorded one.

@@ -24,18 +24,12 @@ impl Findings {
             (None, Some(_)) => self.add(format!("{what}: the file should be there")),
             (Some(ours), Some(right)) if ours == right => {}
             (Some(ours), Some(right)) => {
-                let (mut a, mut b) = (lines(ours), lines(right));
-                let mut number = 1;
-                let (a, b) = loop {
-                    match (a.next(), b.next()) {
-                        (Some(a), Some(b)) if a == b => number += 1,
-                        pair => break pair,
-                    }
-                };
+                let same = ours.iter().zip(right).take_while(|(a, b)| a == b).count();
+                let line = 1 + ours[..same].iter().filter(|&&byte| byte == b'\n').count();
                 self.add(format!(
-                    "{what}: line {number}\n        is        {}\n        should be {}",
-                    shown(a),
-                    shown(b)
+                    "{what}: line {line}, byte {same}\n        is        …{}\n        should be …{}",
+                    around(ours, same),
+                    around(right, same)
                 ));
             }
         }
@@ -46,12 +40,7 @@ impl Findings {
     }
 }
 
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split_inclusive(|&byte| byte == b'\n')
-}
-
-fn shown(line: Option<&[u8]>) -> String {
-    line.map_or("missing".to_owned(), |line| {
-        format!("\"{}\"", line.escape_ascii().to_string().chars().take(1200).collect::<String>())
-    })
+/// What stands at an offset, and a little before.
+fn around(bytes: &[u8], at: usize) -> impl std::fmt::Display {
+    bytes[at.saturating_sub(60)..bytes.len().min(at + 200)].escape_ascii()
 }

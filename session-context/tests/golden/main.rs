@@ -4,6 +4,8 @@
 //! `SESSION_GOLDEN_DIR` names. Where the recording is not what it should be, our own right answers
 //! lie in `tests/golden-cases`, each with its reason; `docs/compatibility.md` tells them all.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 mod calls;
 mod case;
 mod compare;
@@ -44,6 +46,9 @@ fn main() -> ExitCode {
             }));
         }
     }
+    trials.push(Trial::test("every difference is documented", move || {
+        every_difference_is_documented(&own).map_err(|error| Failed::from(error.to_string()))
+    }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -57,6 +62,21 @@ fn names_of_cases(folder: &Path) -> Result<Vec<String>, Failure> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Each case with right answers of ours is named in `docs/compatibility.md`.
+fn every_difference_is_documented(own: &Path) -> Result<(), Failure> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/compatibility.md");
+    let page = std::fs::read_to_string(page)?;
+    let mut missing = names_of_cases(own)?;
+    missing.retain(|name| own.join(name).join("right.json").is_file());
+    missing.retain(|name| !page.contains(&format!("`{name}`")));
+    match &missing[..] {
+        [] => Ok(()),
+        missing => {
+            Err(format!("docs/compatibility.md says nothing of {}", missing.join(", ")).into())
+        }
+    }
 }
 
 fn trial(name: &str, folder: PathBuf, own: PathBuf, backend: Backend) -> Result<(), Failure> {

@@ -8,14 +8,14 @@ use crate::Failure;
 
 /// A JSON value.
 ///
-/// Strings are UTF-16, so that half a surrogate pair is a value like any other. An object keeps
-/// the order of its members; of duplicates only the last counts.
+/// Strings and names are kept as [`spelled`], so that half a surrogate pair is a value like any
+/// other. An object keeps the order of its members; of duplicates only the last counts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
     Bool(bool),
     Number(f64),
-    String(Vec<u16>),
+    String(String),
     Array(Vec<Value>),
     Object(Vec<(String, Value)>),
 }
@@ -34,15 +34,14 @@ impl Value {
                 number if number.is_finite() => Self::Number(number),
                 _ => Self::Null,
             },
-            JsonKind::String => Self::String(utf16(json.as_str())),
+            JsonKind::String => Self::String(spelled(json.as_str())),
             JsonKind::Array => {
                 Self::Array(json.as_array().unwrap().items().iter().map(Self::of).collect())
             }
             JsonKind::Object => {
                 let mut object = Self::Object(Vec::new());
                 for field in json.as_object().unwrap().fields() {
-                    let name = spelled(&utf16(field.raw_name().as_str()));
-                    object.set(&name, Self::of(field.value()));
+                    object.set(&spelled(field.raw_name().as_str()), Self::of(field.value()));
                 }
                 object
             }
@@ -50,7 +49,7 @@ impl Value {
     }
 
     pub(crate) fn text(text: &str) -> Self {
-        Self::String(text.encode_utf16().collect())
+        Self::String(text.replace('\\', r"\\"))
     }
 
     pub(crate) fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
@@ -83,7 +82,7 @@ impl Value {
 
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
-            Self::String(units) => Some(String::from_utf16_lossy(units)),
+            Self::String(spelled) => Some(String::from_utf16_lossy(&units(&quoted(spelled)))),
             _ => None,
         }
     }
@@ -107,7 +106,7 @@ impl Value {
             Self::Null => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Number(number) => out.push_str(&to_json_string(number).unwrap()),
-            Self::String(units) => print_string(units, out),
+            Self::String(text) => out.push_str(&quoted(text)),
             Self::Array(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
@@ -120,7 +119,7 @@ impl Value {
                 out.push('{');
                 for (at, (name, value)) in members.iter().enumerate() {
                     out.push_str(if at > 0 { "," } else { "" });
-                    print_string(&unspelled(name), out);
+                    out.push_str(&quoted(name));
                     out.push(':');
                     value.print(out);
                 }
@@ -141,12 +140,7 @@ impl Value {
 fn diff(ours: &Value, right: &Value, path: String, found: &mut Vec<String>) {
     let short = |value: Option<&Value>| match value {
         None => "nothing".to_owned(),
-        Some(value) => {
-            let text = value.to_json().to_string();
-            text.char_indices()
-                .nth(300)
-                .map_or(text.clone(), |(end, _)| format!("{}…", &text[..end]))
-        }
+        Some(value) => value.to_json().as_str().chars().take(300).collect(),
     };
     match (ours, right) {
         (Value::Object(a), Value::Object(b)) => {
@@ -177,8 +171,36 @@ fn diff(ours: &Value, right: &Value, path: String, found: &mut Vec<String>) {
     }
 }
 
-/// Decodes a JSON string, given in its quotes.
-fn utf16(quoted: &str) -> Vec<u16> {
+/// The text of a JSON string, given in its quotes: a backslash is doubled, half a surrogate pair
+/// is spelled `\u` and its digits.
+fn spelled(quoted: &str) -> String {
+    let inner = &quoted[1..quoted.len() - 1];
+    if !inner.contains('\\') {
+        return inner.to_owned();
+    }
+    let mut out = String::with_capacity(inner.len());
+    for c in char::decode_utf16(units(quoted)) {
+        match c {
+            Ok('\\') => out.push_str(r"\\"),
+            Ok(c) => out.push(c),
+            Err(lone) => write!(out, "\\u{:04x}", lone.unpaired_surrogate()).unwrap(),
+        }
+    }
+    out
+}
+
+/// The JSON string of a spelled text.
+fn quoted(spelled: &str) -> String {
+    // What is spelled with a backslash is spelled so in JSON.
+    let parts = spelled.split('\\').map(|part| {
+        let quoted = RawJson::string(part).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    });
+    format!("\"{}\"", parts.collect::<Vec<_>>().join("\\"))
+}
+
+/// The code units of a JSON string, given in its quotes.
+fn units(quoted: &str) -> Vec<u16> {
     let mut units = Vec::with_capacity(quoted.len());
     let mut rest = quoted[1..quoted.len() - 1].chars();
     while let Some(c) = rest.next() {
@@ -200,35 +222,4 @@ fn utf16(quoted: &str) -> Vec<u16> {
         });
     }
     units
-}
-
-fn print_string(units: &[u16], out: &mut String) {
-    out.push('"');
-    for c in char::decode_utf16(units.iter().copied()) {
-        match c {
-            Err(lone) => write!(out, "\\u{:04x}", lone.unpaired_surrogate()).unwrap(),
-            Ok(c) => {
-                let quoted = RawJson::string(c.encode_utf8(&mut [0; 4]));
-                out.push_str(&quoted.as_str()[1..quoted.as_str().len() - 1]);
-            }
-        }
-    }
-    out.push('"');
-}
-
-/// A member's name as text: half a surrogate pair is spelled `\u` and its digits.
-fn spelled(units: &[u16]) -> String {
-    let mut out = String::new();
-    for c in char::decode_utf16(units.iter().copied()) {
-        match c {
-            Ok('\\') => out.push_str("\\\\"),
-            Ok(c) => out.push(c),
-            Err(lone) => write!(out, "\\u{:04x}", lone.unpaired_surrogate()).unwrap(),
-        }
-    }
-    out
-}
-
-fn unspelled(name: &str) -> Vec<u16> {
-    utf16(&format!("\"{name}\""))
 }
