@@ -22,9 +22,10 @@ impl CwdFilter {
     /// A directory of this machine, under any of its names: through links, and in any case where
     /// the file system tells none apart.
     ///
-    /// Looks at the disk, here and once for every other directory the sessions name.
+    /// Looks at the disk, here and once for every other directory the sessions name. A relative
+    /// path means itself only.
     pub fn local(cwd: &str) -> Self {
-        Self { identity: identity(cwd), ..Self::named(cwd) }
+        Self { identity: local_identity(cwd), ..Self::named(cwd) }
     }
 
     /// Tells whether a session that works in `cwd` is wanted.
@@ -37,7 +38,7 @@ impl CwdFilter {
         match self.known.get(cwd) {
             Some(&known) => known,
             None => {
-                let same = identity(cwd).is_some_and(|other| other == *own);
+                let same = local_identity(cwd).is_some_and(|other| other == *own);
                 self.known.insert(cwd.to_owned(), same);
                 same
             }
@@ -50,6 +51,11 @@ fn trimmed(cwd: &str) -> &str {
         "" => cwd,
         trimmed => trimmed,
     }
+}
+
+/// What a relative path leads to depends on where this program happens to be.
+fn local_identity(path: &str) -> Option<Identity> {
+    std::path::Path::new(path).is_absolute().then(|| identity(path)).flatten()
 }
 
 #[cfg(unix)]
@@ -99,6 +105,8 @@ mod tests {
             let answers = names.clone().map(|cwd| filter.admits(&cwd));
             assert_eq!(answers, [true, true, false, false, false, true], "{own}");
         }
+        let here = std::env::current_dir().unwrap();
+        assert!(!CwdFilter::local(here.to_str().unwrap()).admits("."));
         let mut dangling = CwdFilter::local(&name("dangling"));
         let answers = names.clone().map(|cwd| dangling.admits(&cwd));
         assert_eq!(answers, [false, false, false, true, false, false]);

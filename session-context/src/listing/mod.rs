@@ -146,6 +146,8 @@ pub async fn list_sessions(
 
 /// Returns the session of a directory that somebody last said something in.
 ///
+/// Unlike in a list, a session whose directory is not known is nobody's.
+///
 /// # Errors
 ///
 /// As [`list_sessions`].
@@ -158,9 +160,9 @@ pub async fn most_recent(
     scope: &Scope,
     cwd: CwdFilter,
 ) -> Result<Option<SessionRow>> {
-    let options = ListingOptions::default().cwd(cwd).limit(1);
+    let options = ListingOptions::default().cwd(cwd);
     let rows = list_sessions(storage, scope, options).await?;
-    Ok(rows.into_iter().next().filter(|row| row.summary.is_ok()))
+    Ok(rows.into_iter().find(|row| row.cwd().is_some()))
 }
 
 /// The files that should be sessions, and rows for those that cannot be looked at.
@@ -191,7 +193,7 @@ async fn row_of(
     peek: Result<Peek, StorageError>,
 ) -> Option<SessionRow> {
     let key = &meta.key;
-    let mut peek = peek;
+    let (mut peek, mut asked) = (peek, HEAD_BYTES);
     let summary = loop {
         let parts = match peek {
             Ok(peek) => FileParts::from(peek),
@@ -200,14 +202,18 @@ async fn row_of(
         };
         match SessionSummary::from_parts(&parts) {
             Ok(summary) => break Ok(summary),
+            Err(SummaryError::NeedMore { head }) if head <= asked => {
+                let what = format!("reading the first {asked} bytes of {key}");
+                break Err(StorageError::Unsupported { what }.into());
+            }
             Err(SummaryError::NeedMore { head }) => {
+                asked = head;
                 let keys = std::slice::from_ref(key);
                 peek = storage.peek(keys, head, TAIL_BYTES).await.pop()?;
             }
             Err(SummaryError::NotASession(source)) => {
                 break Err(SessionError::NotASession { key: key.clone(), source });
             }
-            Err(other) => break Err(SessionError::InvalidEntry { reason: other.to_string() }),
         }
     };
     Some(SessionRow::new(storage, key.clone(), Some(meta.clone()), summary))

@@ -214,6 +214,8 @@ fn the_most_recent_session_is_a_session_of_the_directory() {
     put(&storage, "sessions/x/1.jsonl", &session("1", "/w", 1));
     put(&storage, "sessions/x/2.jsonl", &session("2", "/w", 2));
     put(&storage, "sessions/x/3.jsonl", &session("3", "/other", 3));
+    let nobodys = session("4", "/w", 4).replacen(",\"cwd\":\"/w\"", "", 1);
+    put(&storage, "sessions/x/4.jsonl", &nobodys);
     let row = recent("/w").unwrap();
     assert_eq!(
         (row.key.as_str(), row.location().as_str()),

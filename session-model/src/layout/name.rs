@@ -38,11 +38,13 @@ pub fn session_file_name(timestamp: &str, id: &str) -> Result<String, InvalidSes
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
     };
     let invalid = |what, value: &str| Err(InvalidSessionName { what, value: value.to_owned() });
-    match () {
-        () if !is_safe(&dashed) || dashed.len() > 64 => invalid("time", timestamp),
-        () if !is_safe(id) || name.len() > MAX_SEGMENT_BYTES => invalid("session id", id),
-        () => Ok(name),
+    if !is_safe(&dashed) || dashed.len() > 64 {
+        return invalid("time", timestamp);
     }
+    if !is_safe(id) || name.len() > MAX_SEGMENT_BYTES {
+        return invalid("session id", id);
+    }
+    Ok(name)
 }
 
 /// The key below which a session's artifacts lie; `None` if the key is not that of a session.

@@ -40,7 +40,8 @@ pub(super) fn write(line: &mut OneLine, role: &str, message: &Object<'_>) -> boo
 
 /// Writes a message of an extension.
 pub(super) fn write_custom(line: &mut OneLine, message: &Object<'_>) {
-    line.tag(&message.text("customType").unwrap_or_default());
+    let custom_type = message.text("customType").filter(|name| !name.is_empty());
+    line.tag(custom_type.as_deref().unwrap_or("custom message"));
     write_content(line, message);
 }
 

@@ -67,6 +67,7 @@ fn other_entries_name_their_kind() {
         (r#""type":"ttsr_injection","injectedRules":["r",  1]"#, r#"[rules] ["r",1]"#),
         (r#""type":"session_info","name":"n\u202en""#, "[title] n n"),
         (r#""type":"custom_message","customType":"ext","content":"hi""#, "[ext] hi"),
+        (r#""type":"custom_message","content":"hi""#, "[custom message] hi"),
         (r#""type":"from_afar","x":1"#, "[from_afar]"),
     ] {
         assert_eq!(preview(&format!("{{{fields}}}"), 80).to_string(), want, "{fields}");

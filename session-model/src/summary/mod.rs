@@ -79,7 +79,6 @@ pub struct SessionSummary {
 
 /// No summary could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum SummaryError {
     /// The header is longer than what was read of the file's beginning.
     #[error("the header is longer than what was read; read the first {head} bytes")]
