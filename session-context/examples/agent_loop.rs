@@ -93,7 +93,7 @@ fn text_of(message: &RawJson) -> String {
 }
 
 /// Runs the example with its sessions below `directory`.
-pub async fn run(directory: &Path, out: &mut impl Write) -> Result<()> {
+pub(crate) async fn run(directory: &Path, out: &mut impl Write) -> Result<()> {
     let storage = open_storage(directory.to_str().ok_or("the directory is no UTF-8")?)?;
     let mut model = Model::scripted();
 

@@ -106,7 +106,9 @@ pub(crate) fn create(
     let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode as _);
     let file = File::from(retry_on_intr(|| rustix::fs::openat(dir, name, flags, mode))?);
-    rustix::fs::fchmod(&file, mode)?;
+    if !Mode::from_raw_mode(rustix::fs::fstat(&file)?.st_mode).contains(mode) {
+        rustix::fs::fchmod(&file, mode)?;
+    }
     Ok(file)
 }
 

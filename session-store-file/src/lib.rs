@@ -69,6 +69,7 @@ mod lease;
 mod list;
 mod lock;
 mod names;
+mod open;
 mod read;
 mod remove;
 mod replace;

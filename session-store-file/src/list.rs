@@ -120,7 +120,7 @@ impl Listing {
     /// No other operation goes on meanwhile, if they take no longer than the courtesy lasts: on
     /// some file systems a file that is renamed over another one could be missed or met twice.
     fn level(&self, dir: File, key: Option<StorageKey>, depth: usize) -> Result<Level, Fault> {
-        let lock = if self.locked { None } else { self.store.present_lock()? };
+        let lock = if self.locked { None } else { self.store.present_lock() };
         let _courtesy = lock.as_ref().map(Courtesy::of_reader);
         let mut names = Vec::new();
         for entry in Dir::read_from(&dir)? {

@@ -117,3 +117,36 @@ fn time(nanos: i128) -> SystemTime {
     let distance = Duration::new(secs as u64, rest as u32);
     if nanos < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_outlived_is_older_than_the_clock() {
+        let dir = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let path = dir.path().join(round.to_string());
+            std::fs::write(&path, "x").unwrap();
+            let state = State::from(&rustix::fs::stat(&path).unwrap());
+            state.outlive();
+            assert!(state.changed < coarse_now(), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_file_from_the_future_is_not_waited_for_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut state = State::from(&rustix::fs::stat(dir.path()).unwrap());
+        state.changed += 3_600_000_000_000;
+        let started = std::time::Instant::now();
+        state.outlive();
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn times_before_1970_are_times() {
+        assert_eq!(time(-1_500_000_000), UNIX_EPOCH - Duration::from_millis(1500));
+        assert_eq!(time(1_500_000_001), UNIX_EPOCH + Duration::new(1, 500_000_001));
+    }
+}

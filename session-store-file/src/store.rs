@@ -64,9 +64,9 @@ impl Store {
         lock::operation(root, self.lock_wait)
     }
 
-    /// Opens the file of the operation lock, if anything was ever changed here.
-    pub(crate) fn present_lock(&self) -> Result<Option<File>, Fault> {
-        dir::open(&self.root()?, OPERATION_LOCK, OFlags::RDONLY)
+    /// Opens the file of the operation lock, if there is one that this process may read.
+    pub(crate) fn present_lock(&self) -> Option<File> {
+        dir::open(&self.root().ok()?, OPERATION_LOCK, OFlags::RDONLY).ok().flatten()
     }
 
     /// Looks at an object and makes sure that it may be changed; the operation lock must be held.

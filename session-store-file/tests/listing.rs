@@ -89,7 +89,7 @@ fn a_directory_that_cannot_be_read_is_an_error_and_the_listing_goes_on() {
         place.put(name, "x");
     }
     give_up_root();
-    fs::set_permissions(place.path("d"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(place.path("d"), fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(all(&place, None), ["a", "d Denied", "e/c"]);
     assert_eq!(all(&place, Some("d")), ["d Denied"]);
     let skipped = ListOptions::default().start_after(key("dd"));

@@ -1,7 +1,13 @@
 //! What only shows with several processes: claims, umasks, limits, and sudden death.
 //!
 //! This binary is its own child: started with a role in its environment, it plays that role.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    unreachable_pub
+)]
 
 #[path = "processes/claims.rs"]
 mod claims;

@@ -256,27 +256,38 @@ fn flushed_prompts_survive_a_kill() -> Outcome {
 fn files_are_private_under_any_umask() -> Outcome {
     use std::os::unix::fs::PermissionsExt;
 
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for umask in ["000", "077", "666"] {
         let directory = tempfile::tempdir()?;
-        let parent = directory.path().join("a/b");
-        let database = parent.join("history.db");
+        let new = directory.path().join("a/b");
         if umask == "666" {
             // Under this one not even the directory could be entered.
-            fs::create_dir_all(&parent)?;
+            fs::create_dir_all(&new)?;
         }
-        let mut player = Player::start("open with umask", &database, umask);
+        let mut player = Player::start("open with umask", &new.join("history.db"), umask);
         player.go();
         assert_eq!(player.next_line(), "open");
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         for name in ["history.db", "history.db-wal", "history.db-shm"] {
-            assert_eq!(mode(&parent.join(name)), 0o600, "{name} under {umask}");
+            assert_eq!(mode(&new.join(name)), 0o600, "{name} under {umask}");
         }
         if umask != "666" {
-            assert_eq!(mode(&parent), 0o700);
-            assert_eq!(mode(&directory.path().join("a")), 0o700);
+            assert_eq!([mode(&directory.path().join("a")), mode(&new)], [0o700, 0o700]);
         }
         player.go();
         player.finish();
     }
+
+    let directory = tempfile::tempdir()?;
+    let database = directory.path().join("history.db");
+    fs::write(&database, "not a database, just bytes")?;
+    let mut player = Player::start("open with umask", &database, "000");
+    player.go();
+    assert_eq!(player.next_line(), "open");
+    for entry in fs::read_dir(directory.path())? {
+        let path = entry?.path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    player.go();
+    player.finish();
     Ok(())
 }

@@ -258,7 +258,7 @@ fn a_session_is_found_in_a_storage_by_its_key() {
         let out = command.args([store, "a b/s.jsonl"]).output().unwrap();
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "• a0000001 user: one\n");
     }
-    dir.run("tree --store store x.jsonl").failed(1, "error: there is no session x.jsonl\n");
+    dir.run("tree --store store x.jsonl").failed(1, "error: there is no session of the id x.jsonl; `sessionctl list --all` shows those there are\n");
     let missing = dir.path().join("nowhere");
     let told = format!("error: the storage directory {} does not exist\n", missing.display());
     dir.run(&format!("tree --store {} x.jsonl", missing.display())).failed(1, &told);
@@ -282,11 +282,7 @@ fn looking_changes_nothing() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;
 
-    let dir = Dir::with_example("demo");
-    for other in ["version-1", "damaged"] {
-        let name = format!("{other}.jsonl");
-        dir.write(&name, Dir::with_example(other).read(&name));
-    }
+    let dir = Dir::with_examples();
     dir.write("bad.jsonl", "{}\n");
     set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
     let before = dir.snapshot();
@@ -308,6 +304,8 @@ fn looking_changes_nothing() {
         }
     }
     dir.run("verify .");
+    dir.run("list .");
+    dir.run("list . --json");
     dir.run("--store . verify");
     let after = dir.snapshot();
     set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();

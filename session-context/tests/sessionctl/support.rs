@@ -34,7 +34,17 @@ impl Dir {
     /// A directory with one of the shipped sessions, by its name without `.jsonl`.
     pub fn with_example(name: &str) -> Self {
         let dir = Self::new();
-        dir.write(&format!("{name}.jsonl"), &fs::read(format!("{EXAMPLES}/{name}.jsonl")).unwrap());
+        dir.write(&format!("{name}.jsonl"), fs::read(format!("{EXAMPLES}/{name}.jsonl")).unwrap());
+        dir
+    }
+
+    /// A directory with all shipped sessions.
+    pub fn with_examples() -> Self {
+        let dir = Self::new();
+        for name in ["damaged", "demo", "version-1"] {
+            let file = format!("{name}.jsonl");
+            dir.write(&file, Self::with_example(name).read(&file));
+        }
         dir
     }
 

@@ -108,5 +108,5 @@ fn files_open_to_others_are_told() {
 fn something_to_verify_is_needed() {
     let dir = Dir::new();
     dir.run("verify").failed(2, "error: name a session, a directory, or a --store\n");
-    dir.run("verify none").failed(1, "error: there is no session none\n");
+    dir.run("verify none.jsonl").failed(1, "error: there is no session none.jsonl\n");
 }

@@ -1,9 +1,10 @@
 //! What a check works with: its subject, opening and reopening it, and threads.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use super::failure::{Failure, Result};
@@ -60,54 +61,69 @@ impl Cx {
         Ok(self.subject.fail_next(point).await?)
     }
 
-    /// Starts a future on a thread of its own; the result waits for it.
-    pub(super) fn on_thread<T, F>(&self, future: F) -> impl Future<Output = Result<T>> + use<T, F>
+    /// Starts a future on a thread of its own.
+    pub(super) fn on_thread<T, F>(&self, future: F) -> OnThread<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        work_on_thread(self, move |harness| block_on(harness, future).flatten())
+        self.work_on_thread(move |harness| block_on(harness, future).flatten())
+    }
+
+    /// Starts work on a thread of its own.
+    pub(super) fn work_on_thread<T, W>(&self, work: W) -> OnThread<T>
+    where
+        T: Send + 'static,
+        W: FnOnce(&dyn Harness) -> Result<T> + Send + 'static,
+    {
+        let slot = Arc::new(Mutex::new(Slot { outcome: None, waker: None }));
+        let (theirs, harness) = (Arc::clone(&slot), Arc::clone(&self.harness));
+        thread::spawn(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(harness.as_ref())))
+                .unwrap_or_else(|_| Err(Failure::new("a thread of the check panicked")));
+            let mut slot = lock(&theirs);
+            slot.outcome = Some(outcome);
+            if let Some(waker) = slot.waker.take() {
+                waker.wake();
+            }
+        });
+        OnThread(slot)
     }
 }
 
-/// Starts work on a thread of its own; the result waits for it without holding up this thread.
-pub(super) fn work_on_thread<T: Send + 'static, W>(
-    cx: &Cx,
-    work: W,
-) -> impl Future<Output = Result<T>> + use<T, W>
-where
-    W: FnOnce(&dyn Harness) -> Result<T> + Send + 'static,
-{
-    let slot = Arc::new(Slot(Mutex::new((None, None))));
-    let (theirs, harness) = (Arc::clone(&slot), Arc::clone(&cx.harness));
-    thread::spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(harness.as_ref())))
-            .unwrap_or_else(|_| Err(Failure::new("a thread of the check panicked")));
-        let mut state = theirs.lock();
-        state.0 = Some(outcome);
-        if let Some(waker) = state.1.take() {
-            waker.wake();
-        }
-    });
-    poll_fn(move |task| {
-        let mut state = slot.lock();
-        match state.0.take() {
+/// Work under way on another thread; waiting for it does not hold up this one.
+#[must_use]
+pub(super) struct OnThread<T>(Arc<Mutex<Slot<T>>>);
+
+/// Where a thread leaves its outcome, and who waits for it.
+struct Slot<T> {
+    outcome: Option<Result<T>>,
+    waker: Option<Waker>,
+}
+
+impl<T> OnThread<T> {
+    pub(super) fn is_running(&self) -> bool {
+        lock(&self.0).outcome.is_none()
+    }
+}
+
+impl<T> Future for OnThread<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut slot = lock(&self.0);
+        match slot.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
-                state.1 = Some(task.waker().clone());
+                slot.waker = Some(task.waker().clone());
                 Poll::Pending
             }
         }
-    })
+    }
 }
 
-/// Where a thread leaves its outcome, and who waits for it.
-struct Slot<T>(Mutex<(Option<Result<T>>, Option<Waker>)>);
-
-impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, (Option<Result<T>>, Option<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(slot: &Mutex<Slot<T>>) -> MutexGuard<'_, Slot<T>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a future to its end and hands out what it returned.

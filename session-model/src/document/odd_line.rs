@@ -66,7 +66,7 @@ impl Loader<'_> {
         self.report_parts(line, text, &behind[..next.unwrap_or(behind.len())], true);
         if let Some(next) = next {
             let detail = "several records on one line; all are loaded";
-            self.report(DiagnosticCode::FusedRecords, end..line.end, detail);
+            self.report(DiagnosticCode::JoinedRecords, end..line.end, detail);
             let Part::Record(_, range) = &behind[next] else { return };
             let start = line.start + range.start;
             let record_end = self.record_end(line, &behind, next);

@@ -148,7 +148,7 @@ fn fused_records_are_recovered() {
     let joined = kept(format!("{HEADER}\n{A}{B}\n"));
     assert_eq!(
         (ids(&joined.document), codes(&joined)),
-        (vec!["a".to_owned(), "b".into()], vec![Code::FusedRecords])
+        (vec!["a".to_owned(), "b".into()], vec![Code::JoinedRecords])
     );
     let glued_to_header = kept(format!("{HEADER}{A}\n{B}\n"));
     assert_eq!(ids(&glued_to_header.document), ["a", "b"]);

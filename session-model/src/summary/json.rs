@@ -4,7 +4,7 @@ use super::SessionSummary;
 use crate::json::{ObjectBuilder, RawJson, to_raw_json};
 use crate::time;
 
-/// Stands for the first message of a session that has none, as other tools list it.
+/// Stands for the first message where no person said anything in words, as in other tools.
 const NO_MESSAGES: &str = "(no messages)";
 
 impl SessionSummary {
@@ -18,8 +18,7 @@ impl SessionSummary {
         let string = |text: Option<&str>| text.map(RawJson::string);
         let iso = |ms: Option<i64>| ms.map(|ms| RawJson::string(&time::to_iso(ms)));
         let number = |n: u64| to_raw_json(&n).unwrap_or_default();
-        let no_messages =
-            (self.message_count == 0 && self.message_count_is_exact).then_some(NO_MESSAGES);
+        let no_messages = self.message_count_is_exact.then_some(NO_MESSAGES);
         let diagnostics: Vec<_> = self.diagnostics.iter().map(|d| d.to_json()).collect();
         let title = self.title.as_ref();
         let activity = self.activity;

@@ -13,7 +13,6 @@ mod title;
 
 use crate::Diagnostic;
 use crate::document::LoadError;
-use crate::entry::EntryKind;
 use crate::time;
 
 pub use activity::{Activity, ActivityOrigin};
@@ -108,7 +107,6 @@ impl SessionSummary {
         let first_message = first_message::find(&records);
         let fields = header.json().as_object().unwrap_or_default();
         let created_ms = fields.get("timestamp").and_then(time::from_json);
-        let is_message = |kind| kind == EntryKind::Message;
         Ok(Self {
             id: header.id(),
             version: header.version(),
@@ -119,7 +117,7 @@ impl SessionSummary {
             activity: activity::find(&records, created_ms, parts.modified_ms),
             modified_ms: parts.modified_ms,
             size: parts.size,
-            message_count: records.all().filter(|entry| is_message(entry.kind())).count() as u64,
+            message_count: records.all().filter(|entry| entry.message().is_some()).count() as u64,
             message_count_is_exact: records.is_whole,
             first_message,
             status: status::find(&records),

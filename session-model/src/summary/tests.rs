@@ -112,6 +112,13 @@ fn a_file_with_a_header_alone_is_a_session() {
 }
 
 #[test]
+fn an_entry_without_its_message_is_none() {
+    let summary = whole(&[HEADER, r#"{"type":"message","id":"a"}"#, &assistant(2, "stop")]);
+    assert_eq!((summary.message_count, summary.first_message.clone()), (1, None));
+    assert!(summary.to_json("p").as_str().contains(r#""firstMessage":"(no messages)""#));
+}
+
+#[test]
 fn titles_by_precedence() {
     let header = HEADER.replace("}", r#","title":"header"}"#);
     let slot = |title: &str| {

@@ -11,6 +11,8 @@ pub struct HistoryOptions {
     /// How long a lock held by another program is waited for; default: 5 s.
     pub busy_timeout: Duration,
     /// How many bytes of prompts may wait to be written; default: 16 MiB.
+    ///
+    /// A single prompt may be larger.
     pub queue_bytes: usize,
     /// Dates prompts, and the name of a damaged database that is moved aside; default: the
     /// system's clock.

@@ -196,6 +196,40 @@ mod tests {
     }
 
     #[test]
+    fn waits_for_a_lock_to_enter_the_write_ahead_log() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lock = Connection::open(file.path()).unwrap();
+        lock.execute_batch("BEGIN IMMEDIATE; CREATE TABLE t (x)").unwrap();
+        let (sender, connected) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let connection = connect(file.path(), Duration::from_secs(60));
+                sender.send(connection.map(|(_, journal)| journal)).unwrap();
+            });
+            let early = connected.recv_timeout(Duration::from_millis(300));
+            assert!(early.is_err(), "{early:?}");
+            lock.execute_batch("COMMIT").unwrap();
+            assert_eq!(connected.recv().unwrap().unwrap(), Journal::WriteAhead);
+        });
+    }
+
+    #[test]
+    fn says_who_cannot_be_waited_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lock = Connection::open(file.path()).unwrap();
+        lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let error = connect(file.path(), Duration::from_millis(20)).unwrap_err();
+        assert!(error.is_retryable());
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{} is locked by another program; try again when that is done",
+                file.path().display()
+            )
+        );
+    }
+
+    #[test]
     fn runs_on_a_library_that_loses_nothing() {
         require_version(rusqlite::version_number(), rusqlite::version()).unwrap();
         require_version(3_051_003, "3.51.3").unwrap();

@@ -164,3 +164,43 @@ fn connect_and_prepare(
     }
     Ok((connection, found))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Clock;
+
+    /// Fails once, while another program puts a new file in place.
+    fn fail_while_replaced(
+        _: &mut Connection,
+        path: &Path,
+        _: Option<&Path>,
+    ) -> Result<Vec<Diagnostic>, DatabaseError> {
+        let replacement = with_suffix(path, "-new");
+        if !replacement.exists() {
+            return Ok(Vec::new());
+        }
+        fs::rename(replacement, path).unwrap();
+        Err(DatabaseError::file("prepare", path, io::Error::other("gone")))
+    }
+
+    #[test]
+    fn opens_a_file_that_was_put_in_place_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.db");
+        Connection::open(with_suffix(&path, "-new"))
+            .unwrap()
+            .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (5)")
+            .unwrap();
+        let settings = Settings { busy_timeout: Duration::ZERO, clock: Clock::default() };
+        let mut database = Database::open(&path, settings, fail_while_replaced).unwrap();
+        let value = database.run(|connection| {
+            connection.query_row("SELECT x FROM t", [], |row| row.get::<_, i64>(0))
+        });
+        assert_eq!(value.unwrap(), 5);
+    }
+}

@@ -31,6 +31,15 @@ pub enum DatabaseError {
         #[source]
         source: Arc<dyn Error + Send + Sync>,
     },
+    /// The database may not be opened or written.
+    #[error("{} cannot be opened or written; check owner and permissions", path.display())]
+    Denied {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: Arc<dyn Error + Send + Sync>,
+    },
     /// There is no space left.
     #[error("no space is left to write {}; free some and try again", path.display())]
     Full {
@@ -41,7 +50,7 @@ pub enum DatabaseError {
         source: Arc<dyn Error + Send + Sync>,
     },
     /// What is stored is damaged, or is no such database at all.
-    #[error("{} is damaged: {reason}; open it again to have it moved aside", path.display())]
+    #[error("{} is damaged: {reason}; try again to have it moved aside", path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
@@ -82,6 +91,9 @@ impl DatabaseError {
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Busy { path, source: Arc::new(error) }
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+                Self::Denied { path, source: Arc::new(error) }
             }
             Some(ErrorCode::DiskFull) => Self::Full { path, source: Arc::new(error) },
             _ => Self::Failed { path, source: Arc::new(error) },

@@ -139,7 +139,9 @@ fn tighten(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = match fs::metadata(path) {
-        Ok(metadata) => metadata.permissions().mode(),
+        Ok(metadata) if metadata.is_file() => metadata.permissions().mode(),
+        // Not for SQLite either, which says so.
+        Ok(_) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };

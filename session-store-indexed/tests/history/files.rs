@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use session_store_indexed::history::HistoryStorage;
+use session_store_indexed::DatabaseError;
+use session_store_indexed::history::{HistoryError, HistoryStorage};
 
 use crate::support::{options, place, rows};
 
@@ -64,6 +65,17 @@ fn rows_of(path: &Path) -> Vec<String> {
     let copy = directory.path().join("copy.db");
     fs::copy(path, &copy).unwrap();
     rows(&copy).into_iter().map(|row| row.1).collect()
+}
+
+#[test]
+fn refuses_a_directory_and_leaves_it_alone() {
+    let place = place();
+    fs::create_dir(&place.database).unwrap();
+    fs::set_permissions(&place.database, PermissionsExt::from_mode(0o755)).unwrap();
+    let error = HistoryStorage::open(&place.database, options()).unwrap_err();
+    assert!(matches!(error, HistoryError::Database(DatabaseError::Denied { .. })), "{error:?}");
+    assert_eq!(mode(&place.database), 0o755);
+    assert_eq!(place.files(), ["history.db"]);
 }
 
 #[test]

@@ -141,6 +141,43 @@ fn adds_after_the_last_row() {
 }
 
 #[test]
+fn restores_what_was_dropped() {
+    for (kind, name) in [
+        ("TRIGGER", "history_ai"),
+        ("TRIGGER", "history_ad"),
+        ("TRIGGER", "history_au"),
+        ("INDEX", "idx_history_created_at"),
+        ("TABLE", "history_fts"),
+    ] {
+        let (place, rows) = older(WITH_SESSION);
+        let schema = |place: &Place| -> Vec<String> {
+            let connection = place.sqlite();
+            let mut statement = connection
+                .prepare("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1")
+                .unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        drop(place.open());
+        let complete = schema(&place);
+        place.sqlite().execute_batch(&format!("DROP {kind} {name}")).unwrap();
+        if name != "history_fts" {
+            place
+                .sqlite()
+                .execute_batch(
+                    "INSERT INTO history (id, prompt) VALUES (30, 'new text');
+                     UPDATE history SET prompt = 'other text' WHERE id = 30;
+                     DELETE FROM history WHERE id = 30;",
+                )
+                .unwrap();
+        }
+        drop(place.open());
+        assert_eq!(schema(&place), complete, "{name}");
+        assert_eq!(place.rows(), rows, "{name}");
+        assert_index_in_step(&place);
+    }
+}
+
+#[test]
 fn opens_without_writing_once_complete() {
     for schema in ALL {
         let (place, _) = older(schema);

@@ -70,3 +70,22 @@ impl Failure {
         false
     }
 }
+
+/// Returns an error with its causes, in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    causes(error).join(": ")
+}
+
+/// Returns what an error and its causes say, each once.
+pub(crate) fn causes(error: &dyn Error) -> Vec<String> {
+    let mut texts = vec![error.to_string()];
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !texts.last().is_some_and(|last| last.contains(&text)) {
+            texts.push(text);
+        }
+        next = cause.source();
+    }
+    texts
+}

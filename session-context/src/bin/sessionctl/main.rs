@@ -6,6 +6,7 @@ mod failure;
 mod findings;
 mod output;
 mod pretty;
+mod store;
 mod target;
 mod terminal;
 
@@ -15,12 +16,12 @@ use clap::Parser;
 use commands::Command;
 use failure::{EXIT_CODES, Failure};
 use output::{ColorChoice, Output, say_error};
-use target::StoreArgs;
+use store::StoreArgs;
 
 /// Looks into sessions of coding agents, and adds to them.
 ///
-/// A session is named by the path of its file, whatever the place. With --store it is named by its
-/// key in that storage.
+/// A session is named by the path of its file, whatever the place, or by its id or the beginning of
+/// it. With --store it is named by its key in that storage, or by its id.
 #[derive(Debug, Parser)]
 #[command(name = "sessionctl", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Args {

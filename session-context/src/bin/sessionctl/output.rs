@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use session_model::json::RawJson;
 
+use crate::failure::causes;
 use crate::terminal;
 
 /// What is left of a preview however little room there is.
@@ -165,17 +166,9 @@ pub(crate) fn say(word: &str, text: &str) {
     let _ = writeln!(io::stderr().lock(), "{word}: {}", terminal::clean_line(text));
 }
 
-/// Prints an error with its causes, each once.
+/// Prints an error with its causes.
 pub(crate) fn say_error(error: &dyn Error) {
-    let mut last = error.to_string();
-    say("error", &last);
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let text = cause.to_string();
-        if !last.contains(&text) {
-            say("  caused by", &text);
-        }
-        last = text;
-        next = cause.source();
+    for (at, text) in causes(error).iter().enumerate() {
+        say(if at == 0 { "error" } else { "  caused by" }, text);
     }
 }

@@ -1,12 +1,9 @@
-//! Finding the session that is meant, and opening it.
+//! The session that is meant, and how it is opened.
 
 use std::env;
-use std::path::Path;
 use std::sync::Arc;
 
-use session_context::{
-    SessionError, SessionManager, SessionOptions, open_existing_storage, open_storage,
-};
+use session_context::{SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
@@ -15,17 +12,10 @@ use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 use crate::failure::Failure;
 use crate::findings::report;
 use crate::output::say;
+use crate::store::StoreArgs;
 
 /// What others see who find a session in use.
 const OWNER: &str = "sessionctl";
-
-/// Where sessions are.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct StoreArgs {
-    /// Take sessions from this storage: a directory, or a URL such as file:///path
-    #[arg(long, global = true, value_name = "URL", help_heading = "Where sessions are")]
-    store: Option<String>,
-}
 
 /// The session that is meant.
 #[derive(Clone, Debug)]
@@ -37,52 +27,9 @@ pub(crate) struct Target {
 }
 
 impl StoreArgs {
-    /// Returns the URL of the storage, if one was given.
-    pub(crate) fn url(&self) -> Option<&str> {
-        self.store.as_deref()
-    }
-
-    /// Finds a session that exists.
-    pub(crate) fn existing(&self, session: &str) -> Result<Target, Failure> {
-        let name = session.to_owned();
-        if let Some(url) = &self.store {
-            return Ok(Target {
-                storage: open_existing_storage(url)?,
-                key: session.parse()?,
-                name,
-            });
-        }
-        let path = Path::new(session);
-        // Whoever names a link means what it leads to; a storage follows none.
-        let path = path.canonicalize().map_err(|source| not_there(session, source))?;
-        if path.is_dir() {
-            return Err(Failure::Refused(format!("{session} is a directory; name a file in it")));
-        }
-        if !path.is_file() {
-            return Err(Failure::Refused(format!("{session} is no regular file")));
-        }
-        let (directory, key) = split(&path)?;
-        Ok(Target { storage: open_existing_storage(directory)?, key, name })
-    }
-
-    /// Finds a session, or the place of one that is to be made.
-    pub(crate) fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
-        let name = session.to_owned();
-        if let Some(url) = &self.store {
-            return Ok(Target { storage: open_storage(url)?, key: session.parse()?, name });
-        }
-        if Path::new(session).symlink_metadata().is_ok() {
-            return self.existing(session);
-        }
-        let path = std::path::absolute(session)
-            .map_err(|source| Failure::Input { what: session.to_owned(), source })?;
-        let (directory, key) = split(&path)?;
-        Ok(Target { storage: open_storage(directory)?, key, name })
-    }
-
     /// Opens a session for reading and tells what was found.
     pub(crate) async fn read(&self, session: &str) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name } = self.existing(session)?;
+        let Target { storage, key, name } = self.existing(session).await?;
         let options = SessionOptions::default().ids(NumberedIds::default());
         let manager = SessionManager::open_read_only(storage, key, options).await?;
         let (migrated, others): (Vec<_>, Vec<_>) =
@@ -104,18 +51,8 @@ impl StoreArgs {
         session: &str,
         needed: Option<&str>,
     ) -> Result<SessionManager, Failure> {
-        let target = self.existing(session)?;
-        let Loaded { document, .. } = target.load().await?;
-        if let Some(id) = needed
-            && document.tree().find(id).is_none()
-        {
-            if document.header().version() < 2.0 {
-                return Err(Failure::Refused(format!(
-                    "the entries of {session} have no ids yet; run `sessionctl migrate {session}` first"
-                )));
-            }
-            return Err(SessionError::UnknownEntry { id: id.to_owned() }.into());
-        }
+        let target = self.existing(session).await?;
+        target.check(needed).await?;
         target.write().await
     }
 }
@@ -131,6 +68,20 @@ impl Target {
         };
         Ok(SessionDocument::load(bytes, &LoadOptions::default())
             .map_err(|source| SessionError::NotASession { key: self.key.clone(), source })?)
+    }
+
+    /// Makes sure that this is a session, and that it has the entry `needed`.
+    async fn check(&self, needed: Option<&str>) -> Result<(), Failure> {
+        let Loaded { document, .. } = self.load().await?;
+        match needed {
+            Some(id) if document.tree().find(id).is_some() => Ok(()),
+            Some(_) if document.header().version() < 2.0 => Err(Failure::Refused(format!(
+                "the entries of {name} have no ids yet; run `sessionctl migrate {name}` first",
+                name = self.name
+            ))),
+            Some(id) => Err(SessionError::UnknownEntry { id: id.to_owned() }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Tells whether there is nothing but perhaps an empty file.
@@ -168,21 +119,6 @@ pub(crate) async fn close<T>(
 
 fn is_migrated(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == DiagnosticCode::Migrated
-}
-
-fn not_there(session: &str, source: std::io::Error) -> Failure {
-    if source.kind() == std::io::ErrorKind::NotFound {
-        return Failure::Missing { session: session.to_owned() };
-    }
-    Failure::Input { what: session.to_owned(), source }
-}
-
-/// Splits a path into the directory that is the storage, and the key in it.
-fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
-    let no_text = || Failure::Refused(format!("the path {} is no UTF-8", path.display()));
-    let directory = path.parent().unwrap_or(Path::new("/")).to_str().ok_or_else(no_text)?;
-    let name = path.file_name().unwrap_or_default().to_str().ok_or_else(no_text)?;
-    Ok((directory, name.parse()?))
 }
 
 /// Ids `00000001`, `00000002`, … for sessions that are only shown, so that the same file looks the

@@ -1,15 +1,15 @@
-//! Appending: where bytes go, who sees them, and writers side by side.
+//! Appending: where bytes go, who sees them, and what survives.
 
 use bytes::Bytes;
 
 use super::super::check::table;
-use super::super::cx::{Cx, Store};
+use super::super::cx::Cx;
 use super::super::failure::{Failure, Result};
 use super::super::support::{
-    Writer, content, ensure, exclusive, holds, join, key, put, refused, same, shared,
+    content, ensure, exclusive, holds, key, put, refused, same, shared,
 };
 use crate::storage::{
-    AppendOptions, Precondition, ReadRange, SessionStorageExt, StorageErrorKind, StorageKey,
+    AppendOptions, Precondition, ReadRange, SessionStorageExt, StorageErrorKind,
 };
 
 table! {
@@ -27,13 +27,7 @@ table! {
     many_appends_arrive_in_order,
     append_once_returns_the_state_after,
     close_returns_the_final_state,
-    writers_side_by_side_take_turns,
-    chunks_of_two_writers_never_interleave,
-    chunks_of_two_handles_never_interleave,
     readers_never_see_half_a_chunk,
-    shared_writer_goes_on_in_a_replaced_object,
-    shared_writer_creates_a_removed_object_again,
-    shared_writer_stays_with_its_key_after_a_rename,
 }
 
 async fn opening_creates_an_empty_object(cx: &Cx) -> Result {
@@ -227,66 +221,6 @@ async fn close_returns_the_final_state(cx: &Cx) -> Result {
     Ok(())
 }
 
-async fn writers_side_by_side_take_turns(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    let mut one = shared(&store, "a").await?;
-    let mut two = shared(&cx.open().await?, "a").await?;
-    same("the first offset", one.append(Bytes::from("one\n")).await?, 0)?;
-    same("the second offset", two.append(Bytes::from("two\n")).await?, 4)?;
-    same("the third offset", one.append(Bytes::from("three\n")).await?, 8)?;
-    same("the length as each knows it", (one.len(), two.len()), (14, 8))?;
-    same("what the first closes with", one.close().await?.size, 14)?;
-    same("what the second closes with", two.close().await?.size, 14)?;
-    holds(&store, &[("a", "one\ntwo\nthree\n")]).await
-}
-
-async fn chunks_of_two_writers_never_interleave(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    interleave(cx, &store, [store.clone(), store.clone(), store.clone()]).await
-}
-
-async fn chunks_of_two_handles_never_interleave(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    interleave(cx, &store, [store.clone(), cx.open().await?, cx.open().await?]).await
-}
-
-/// Lets several writers append chunks of many sizes at once, and looks for each where it began.
-async fn interleave<const N: usize>(cx: &Cx, store: &Store, handles: [Store; N]) -> Result {
-    let threads = handles.into_iter().enumerate().map(|(writer, store)| {
-        cx.on_thread(async move {
-            let mut appended = Vec::new();
-            let mut open = shared(&store, "a").await?;
-            for round in 0..100 {
-                let chunk = chunk_of(writer, round);
-                appended.push((open.append(chunk.clone()).await?, chunk));
-            }
-            open.close().await?;
-            Ok(appended)
-        })
-    });
-    let mut chunks = Vec::new();
-    for appended in join(threads).await {
-        let appended = appended?;
-        ensure("a writer's chunks are out of order", appended.is_sorted_by_key(|chunk| chunk.0))?;
-        chunks.extend(appended);
-    }
-    chunks.sort_by_key(|(offset, _)| *offset);
-    let got = content(store, "a").await?;
-    let mut end = 0;
-    for (offset, chunk) in chunks {
-        same("where a chunk begins", offset, end as u64)?;
-        let after = end + chunk.len();
-        let there = got.get(end..after).map(Bytes::copy_from_slice);
-        same("the chunk at its offset", there, Some(chunk))?;
-        end = after;
-    }
-    same("the size", got.len(), end)
-}
-
-fn chunk_of(writer: usize, round: usize) -> Bytes {
-    format!("{writer}:{round}:{}\n", ".".repeat(round * 7919 % 9000)).into()
-}
-
 async fn readers_never_see_half_a_chunk(cx: &Cx) -> Result {
     const CHUNK: usize = 20_000;
     let store = cx.open().await?;
@@ -295,56 +229,12 @@ async fn readers_never_see_half_a_chunk(cx: &Cx) -> Result {
         for _ in 0..100 {
             writer.append(vec![b'x'; CHUNK].into()).await?;
         }
-        writer.close().await?;
-        Ok(())
+        Ok(writer.close().await?)
     });
-    let reading = store.clone();
-    let reading = cx.on_thread(async move {
-        while content(&reading, "a").await?.len() < 100 * CHUNK {
-            let (meta, body) = reading.read_all(&key("a")?).await?;
-            same("the size beside the bytes", meta.size, body.len() as u64)?;
-            same("how much of a chunk is seen", body.len() % CHUNK, 0)?;
-        }
-        Ok(())
-    });
-    writing.await?;
-    reading.await
-}
-
-async fn shared_writer_goes_on_in_a_replaced_object(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    let mut writer = started(&store, "a").await?;
-    put(&cx.open().await?, "a", "a new, longer body\n").await?;
-    same("the offset", writer.append(Bytes::from("two\n")).await?, 19)?;
-    same("the length", writer.len(), 23)?;
-    holds(&store, &[("a", "a new, longer body\ntwo\n")]).await?;
-    put(&store, "a", "").await?;
-    same("the offset", writer.append(Bytes::from("three\n")).await?, 0)?;
-    same("what close returns", writer.close().await?, store.head(&key("a")?).await?)?;
-    holds(&store, &[("a", "three\n")]).await
-}
-
-async fn shared_writer_creates_a_removed_object_again(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    let mut writer = started(&store, "a").await?;
-    store.remove(&key("a")?).await?;
-    same("the offset", writer.append(Bytes::from("two\n")).await?, 0)?;
-    holds(&store, &[("a", "two\n")]).await?;
-    store.remove(&key("a")?).await?;
-    refused(writer.close().await, StorageErrorKind::NotFound, "a")?;
-    holds(&store, &[]).await
-}
-
-async fn shared_writer_stays_with_its_key_after_a_rename(cx: &Cx) -> Result {
-    let store = cx.open().await?;
-    let mut writer = started(&store, "a").await?;
-    store.rename(&key("a")?, &StorageKey::new("b")?, Default::default()).await?;
-    same("the offset", writer.append(Bytes::from("two\n")).await?, 0)?;
-    holds(&store, &[("a", "two\n"), ("b", "one\n")]).await
-}
-
-async fn started(store: &Store, name: &str) -> Result<Writer> {
-    let mut writer = shared(store, name).await?;
-    writer.append(Bytes::from("one\n")).await?;
-    Ok(writer)
+    while writing.is_running() {
+        let (meta, body) = store.read_all(&key("a")?).await?;
+        same("the size beside the bytes", meta.size, body.len() as u64)?;
+        same("how much of a chunk is seen", body.len() % CHUNK, 0)?;
+    }
+    same("the size", writing.await?.size, 100 * CHUNK as u64)
 }

@@ -1,10 +1,12 @@
 //! `copy` and `rename`.
 
+use std::sync::{Arc, Barrier};
+
 use super::super::check::table;
 use super::super::cx::{Cx, Store};
 use super::super::failure::Result;
 use super::super::support::{
-    content, differ, holds, key, put, put_when, refused, same,
+    content, differ, holds, join, key, put, put_when, refused, same,
 };
 use crate::storage::{
     CopyOptions, ObjectMeta, Precondition, RenameOptions, Result as StorageResult,
@@ -26,6 +28,8 @@ table! {
     rename_survives_reopening,
     rename_across_directories_frees_the_old_ones,
     renamed_object_is_at_one_key_at_every_moment,
+    racing_renames_of_one_object_one_wins,
+    racing_renames_onto_one_key_one_wins,
     overwritten_target_is_there_at_every_moment,
 }
 
@@ -174,9 +178,73 @@ async fn renamed_object_is_at_one_key_at_every_moment(cx: &Cx) -> Result {
         put(&store, &from, "one").await?;
         let (moving, source, target) = (store.clone(), from.clone(), to.clone());
         let mover = cx.on_thread(async move { Ok(rename(&moving, &source, &target, false).await??) });
-        while store.exists(&key(&from)?).await? {}
-        same("whether it is where it went", store.exists(&key(&to)?).await?, true)?;
-        same("where it went", mover.await?, store.head(&key(&to)?).await?)?;
+        while mover.is_running() && store.exists(&key(&from)?).await? {}
+        let target = key(&to)?;
+        same("whether it is where it went", store.exists(&target).await?, true)?;
+        same("where it went", mover.await?, store.head(&target).await?)?;
+        same("whether it left", store.exists(&key(&from)?).await?, false)?;
+    }
+    Ok(())
+}
+
+async fn racing_renames_of_one_object_one_wins(cx: &Cx) -> Result {
+    let handles = [cx.open().await?, cx.open().await?, cx.open().await?];
+    let [store, ..] = &handles;
+    for round in 0..30 {
+        put(store, "a", format!("{round}")).await?;
+        let start = Arc::new(Barrier::new(handles.len()));
+        let renames = handles.iter().enumerate().map(|(i, handle)| {
+            let (handle, start) = (handle.clone(), Arc::clone(&start));
+            cx.on_thread(async move {
+                start.wait();
+                rename(&handle, "a", &format!("to/{i}"), true).await
+            })
+        });
+        let mut won = Vec::new();
+        for (i, outcome) in join(renames).await.into_iter().enumerate() {
+            match outcome? {
+                Ok(_) => won.push(format!("to/{i}")),
+                lost => drop(refused(lost, StorageErrorKind::NotFound, "a")?),
+            }
+        }
+        same("how many won", won.len(), 1)?;
+        for name in won {
+            same("what the winner moved", content(store, &name).await?, format!("{round}"))?;
+            store.remove(&key(&name)?).await?;
+        }
+        holds(store, &[]).await?;
+    }
+    Ok(())
+}
+
+async fn racing_renames_onto_one_key_one_wins(cx: &Cx) -> Result {
+    let handles = [cx.open().await?, cx.open().await?, cx.open().await?];
+    let [store, ..] = &handles;
+    for round in 0..30 {
+        let target = format!("to/{round}");
+        let start = Arc::new(Barrier::new(handles.len()));
+        for i in 0..handles.len() {
+            put(store, &format!("from/{i}"), format!("{i}")).await?;
+        }
+        let renames = handles.iter().enumerate().map(|(i, handle)| {
+            let (handle, start, target) = (handle.clone(), Arc::clone(&start), target.clone());
+            cx.on_thread(async move {
+                start.wait();
+                rename(&handle, &format!("from/{i}"), &target, false).await
+            })
+        });
+        let mut won = Vec::new();
+        for (i, outcome) in join(renames).await.into_iter().enumerate() {
+            let source = format!("from/{i}");
+            match outcome? {
+                Ok(_) => won.push(format!("{i}")),
+                lost => {
+                    refused(lost, StorageErrorKind::AlreadyExists, &target)?;
+                    same("what a loser kept", content(store, &source).await?, format!("{i}"))?;
+                }
+            }
+        }
+        same("who won", vec![content(store, &target).await?], won)?;
     }
     Ok(())
 }
@@ -194,13 +262,8 @@ async fn overwritten_target_is_there_at_every_moment(cx: &Cx) -> Result {
         }
         Ok(())
     });
-    let reading = store.clone();
-    let reader = cx.on_thread(async move {
-        for _ in 0..400 {
-            same("what is at the target", content(&reading, "b").await?, "one")?;
-        }
-        Ok(())
-    });
-    mover.await?;
-    reader.await
+    while mover.is_running() {
+        same("what is at the target", content(&store, "b").await?, "one")?;
+    }
+    mover.await
 }

@@ -13,7 +13,7 @@ macro_rules! modules {
 
 modules! {
     append, cancel, claim, conflict, copy, durability, fault, keys, list, nesting, put, random, read,
-    remove, version, writer,
+    remove, sharing, version, writer,
 }
 
 /// Returns every check, in the order of the table.

@@ -3,7 +3,7 @@
 use super::super::check::table;
 use super::super::cx::Cx;
 use super::super::failure::Result;
-use super::super::support::{exclusive, holds, key, put, put_when, refused, same};
+use super::super::support::{exclusive, holds, join, key, put, put_when, refused, same};
 use crate::storage::{
     AppendOptions, CopyOptions, Precondition, RenameOptions, SessionStorageExt, StorageErrorKind,
 };
@@ -15,6 +15,7 @@ table! {
     an_object_is_not_renamed_below_itself,
     a_prefix_becomes_free_with_its_last_object,
     an_object_gives_way_to_a_prefix,
+    prefixes_come_and_go_under_many_threads,
 }
 
 async fn nothing_is_written_below_an_object(cx: &Cx) -> Result {
@@ -114,4 +115,29 @@ async fn an_object_gives_way_to_a_prefix(cx: &Cx) -> Result {
     store.remove(&key("a")?).await?;
     put(&store, "a/b", "two").await?;
     holds(&store, &[("a/b", "two")]).await
+}
+
+/// Threads make and remove objects below the same prefixes, so that each may find a prefix going
+/// away while it writes there.
+async fn prefixes_come_and_go_under_many_threads(cx: &Cx) -> Result {
+    let store = cx.open().await?;
+    let threads = [store.clone(), store.clone(), cx.open().await?].into_iter().enumerate().map(
+        |(i, store)| {
+            cx.on_thread(async move {
+                let (one, two) = (format!("d/e/{i}"), format!("d/f/{i}"));
+                for _ in 0..100 {
+                    put(&store, &one, "one").await?;
+                    store.rename(&key(&one)?, &key(&two)?, RenameOptions::default()).await?;
+                    exclusive(&store, &two).await?.close().await?;
+                    store.remove(&key(&two)?).await?;
+                }
+                Ok(())
+            })
+        },
+    );
+    for outcome in join(threads).await {
+        outcome?;
+    }
+    put(&store, "d", "nothing is in the way").await?;
+    holds(&store, &[("d", "nothing is in the way")]).await
 }

@@ -1,7 +1,7 @@
 //! Random sequences of operations; see [`RandomRun`](super::super::RandomRun).
 
 use super::super::check::table;
-use super::super::cx::{Cx, work_on_thread};
+use super::super::cx::Cx;
 use super::super::failure::Result;
 use super::super::random::{RandomRun, run};
 
@@ -11,5 +11,5 @@ table! {
 
 /// The run draws and shrinks between futures, so it needs a thread that is not inside one.
 async fn operations_agree_with_a_map(cx: &Cx) -> Result {
-    work_on_thread(cx, |harness| run(RandomRun::default(), harness)).await
+    cx.work_on_thread(|harness| run(RandomRun::default(), harness)).await
 }

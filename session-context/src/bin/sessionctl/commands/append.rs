@@ -110,7 +110,7 @@ impl Append {
                 opened => opened,
             };
         }
-        let target = context.store.existing_or_new(&self.session)?;
+        let target = context.store.existing_or_new(&self.session).await?;
         // Anything else that is no session fails here, before it would be moved aside.
         target.is_new().await?;
         target.write().await

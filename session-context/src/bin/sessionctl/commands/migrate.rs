@@ -1,6 +1,5 @@
 //! `sessionctl migrate`
 
-use session_context::env::RandomIds;
 use session_model::document::Loaded;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::migrate::migrate;
@@ -9,7 +8,7 @@ use session_model::{CURRENT_VERSION, Entry, SessionDocument};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look};
-use crate::target::close;
+use crate::target::{NumberedIds, close};
 
 /// Bring a session of an old format up to date
 ///
@@ -29,11 +28,11 @@ pub(crate) struct Migrate {
 
 impl Migrate {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session)?;
+        let target = context.store.existing(&self.session).await?;
         let Loaded { document: old, .. } = target.load().await?;
         let new = if self.dry_run {
             let mut new = old.clone();
-            migrate(&mut new, &mut RandomIds);
+            migrate(&mut new, &mut NumberedIds::default());
             new
         } else {
             let manager = target.write().await?;
@@ -67,8 +66,11 @@ impl Migrate {
             out.end()?;
         }
         let all = old.tree().len();
-        let (changed, done) =
-            (changed.len(), if self.dry_run { "would change" } else { "changed" });
+        let changed = changed.len();
+        let done = match self.dry_run {
+            true => "would change; ids are made when it is done",
+            false => "changed",
+        };
         out.line(&format!(
             "version {version} → {CURRENT_VERSION}: {changed} of {all} entries {done}"
         ))?;

@@ -5,6 +5,7 @@ mod branch;
 mod completions;
 mod context;
 mod label;
+mod list;
 mod migrate;
 mod show;
 mod tree;
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    List(list::List),
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
@@ -31,6 +33,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
+            Self::List(list) => list.run(context).await,
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,

@@ -12,7 +12,7 @@ use session_model::storage::{ListOptions, SessionStorage};
 use session_model::{Diagnostic, DiagnosticCode, Entry, EntryKind, Severity};
 
 use crate::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::findings::beyond;
 use crate::output::{Output, count, look};
 use crate::target::{NumberedIds, Target};
@@ -61,7 +61,7 @@ impl Verify {
         }
         match &self.session {
             Some(session) if context.store.url().is_some() || !Path::new(session).is_dir() => {
-                let target = context.store.existing(session)?;
+                let target = context.store.existing(session).await?;
                 summary.take(check(&target).await, json, out)?;
             }
             session => {
@@ -158,13 +158,7 @@ fn too_open(_: &Target) -> Option<Diagnostic> {
 
 impl Report {
     fn unreadable(name: String, error: &dyn std::error::Error) -> Self {
-        let mut detail = error.to_string();
-        let mut next = error.source();
-        while let Some(cause) = next {
-            detail = format!("{detail}: {cause}");
-            next = cause.source();
-        }
-        let diagnostics = vec![Diagnostic::new(DiagnosticCode::Unreadable, detail)];
+        let diagnostics = vec![Diagnostic::new(DiagnosticCode::Unreadable, chain(error))];
         Self { name, read: None, diagnostics }
     }
 
