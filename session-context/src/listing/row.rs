@@ -95,3 +95,27 @@ fn with_sources(error: &SessionError) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use session_model::summary::FileParts;
+    use session_store_memory::MemoryStorage;
+
+    use super::*;
+
+    #[test]
+    fn rows_of_the_same_moment_are_in_the_order_of_their_keys() {
+        let row = |key: &str, readable: bool| {
+            let key = StorageKey::new(key).unwrap();
+            let file = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2026-01-01\"}\n";
+            let summary = match readable {
+                true => Ok(SessionSummary::from_parts(&FileParts::whole(file)).unwrap()),
+                false => Err(SessionError::NotFound { key: key.clone() }),
+            };
+            SessionRow::new(&MemoryStorage::new(), key, None, summary)
+        };
+        let mut rows = [row("b", false), row("d", true), row("a", false), row("c", true)];
+        rows.sort_by(SessionRow::newest_first);
+        assert_eq!(rows.map(|row| row.key.to_string()), ["c", "d", "a", "b"]);
+    }
+}
