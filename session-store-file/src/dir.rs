@@ -36,7 +36,7 @@ impl Found {
     /// Tells whether both are one file, in whatever state.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Object(a), Self::Object(b)) => a.is_same_file(b),
+            (Self::Object(a), Self::Object(b)) => a.glance().file == b.glance().file,
             _ => false,
         }
     }
@@ -106,7 +106,9 @@ pub(crate) fn create(
     let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode as _);
     let file = File::from(retry_on_intr(|| rustix::fs::openat(dir, name, flags, mode))?);
-    rustix::fs::fchmod(&file, mode)?;
+    if !Mode::from_raw_mode(rustix::fs::fstat(&file)?.st_mode).contains(mode) {
+        rustix::fs::fchmod(&file, mode)?;
+    }
     Ok(file)
 }
 

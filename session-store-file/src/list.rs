@@ -12,6 +12,7 @@ use session_model::storage::{ListOptions, ObjectMeta, Result, StorageError, Stor
 
 use crate::dir::{self, Found};
 use crate::error::{During, Fault};
+use crate::lock::Courtesy;
 use crate::names;
 use crate::store::Store;
 
@@ -24,6 +25,8 @@ pub(crate) struct Listing {
     store: Arc<Store>,
     prefix: Option<StorageKey>,
     options: ListOptions,
+    /// Whether the caller holds the operation lock as long as it uses this.
+    locked: bool,
     started: bool,
     found: usize,
     levels: Vec<Level>,
@@ -46,7 +49,12 @@ impl Listing {
         options: ListOptions,
     ) -> Self {
         let (store, prefix) = (Arc::clone(store), prefix.cloned());
-        Self { store, prefix, options, started: false, found: 0, levels: Vec::new() }
+        Self { store, prefix, options, locked: false, started: false, found: 0, levels: Vec::new() }
+    }
+
+    /// All there is below a prefix, for somebody who holds the operation lock.
+    pub(crate) fn locked(store: &Arc<Store>, prefix: &StorageKey) -> Self {
+        Self { locked: true, ..Self::new(store, Some(prefix), ListOptions::default()) }
     }
 
     fn start(&mut self) -> Result<()> {
@@ -56,7 +64,7 @@ impl Listing {
             (Err(fault), _) => Err(fault),
         };
         let levels = opened.and_then(|dir| {
-            dir.map(|dir| Level::new(dir, self.prefix.clone(), 1)).into_iter().collect()
+            dir.map(|dir| self.level(dir, self.prefix.clone(), 1)).into_iter().collect()
         });
         self.levels = match (levels, &self.prefix) {
             (levels, Some(prefix)) => levels.during(OPERATION, prefix)?,
@@ -97,7 +105,7 @@ impl Listing {
         let Some(level) = self.levels.last() else { return Ok(()) };
         match dir::enter(&level.dir, key.file_name()) {
             Ok(Some(dir)) => {
-                let below = Level::new(dir, Some(key.clone()), level.depth + 1);
+                let below = self.level(dir, Some(key.clone()), level.depth + 1);
                 self.levels.push(below.during(OPERATION, key)?);
                 Ok(())
             }
@@ -105,6 +113,32 @@ impl Listing {
             Ok(None) | Err(Fault::BelowObject) => Ok(()),
             Err(fault) => Err(fault.at(OPERATION, key)),
         }
+    }
+
+    /// Reads the names in a directory.
+    ///
+    /// No other operation goes on meanwhile, if they take no longer than the courtesy lasts: on
+    /// some file systems a file that is renamed over another one could be missed or met twice.
+    fn level(&self, dir: File, key: Option<StorageKey>, depth: usize) -> Result<Level, Fault> {
+        let lock = if self.locked { None } else { self.store.present_lock() };
+        let _courtesy = lock.as_ref().map(Courtesy::of_reader);
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") || names::is_reserved(name.to_bytes()) {
+                continue;
+            }
+            let is_dir = match entry.file_type() {
+                FileType::Unknown => matches!(dir::find(&dir, name), Ok(Found::Directory)),
+                known => known == FileType::Directory,
+            };
+            let mut name = name.to_bytes().to_vec();
+            name.extend(is_dir.then_some(b'/'));
+            names.push(name);
+        }
+        names.sort_unstable();
+        Ok(Level { dir, key, depth, names: names.into_iter() })
     }
 
     /// Tells whether a directory can hold anything that is wanted.
@@ -126,26 +160,6 @@ impl Listing {
 }
 
 impl Level {
-    fn new(dir: File, key: Option<StorageKey>, depth: usize) -> Result<Self, Fault> {
-        let mut names = Vec::new();
-        for entry in Dir::read_from(&dir)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") || names::is_reserved(name.to_bytes()) {
-                continue;
-            }
-            let is_dir = match entry.file_type() {
-                FileType::Unknown => matches!(dir::find(&dir, name), Ok(Found::Directory)),
-                known => known == FileType::Directory,
-            };
-            let mut name = name.to_bytes().to_vec();
-            name.extend(is_dir.then_some(b'/'));
-            names.push(name);
-        }
-        names.sort_unstable();
-        Ok(Self { dir, key, depth, names: names.into_iter() })
-    }
-
     fn prefix(&self) -> String {
         self.key.as_ref().map(|key| format!("{key}/")).unwrap_or_default()
     }

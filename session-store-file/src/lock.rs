@@ -10,8 +10,27 @@ use crate::dir;
 use crate::error::Fault;
 use crate::names::OPERATION_LOCK;
 
-const SHORTEST_PAUSE: Duration = Duration::from_micros(20);
-const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+/// How long readers and writers of an object wait for each other.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tries again and again until something comes of it or time is up.
+fn wait<T, E>(
+    limit: Duration,
+    mut attempt: impl FnMut() -> Result<Option<T>, E>,
+) -> Result<Option<T>, E> {
+    let mut deadline = None;
+    let mut pause = Duration::from_micros(10);
+    loop {
+        if let Some(outcome) = attempt()? {
+            return Ok(Some(outcome));
+        }
+        if Instant::now() >= *deadline.get_or_insert_with(|| Instant::now() + limit) {
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
+    }
+}
 
 /// A file this process has locked.
 #[derive(Debug)]
@@ -47,53 +66,36 @@ impl Drop for Locked {
 
 /// Locks the store for one operation, waiting at most `limit` for the operations of others.
 pub(crate) fn operation(root: &File, limit: Duration) -> Result<Locked, Fault> {
-    let deadline = Instant::now() + limit;
-    let mut pause = SHORTEST_PAUSE;
-    loop {
+    let locked = wait(limit, || {
         let file = dir::open_or_create(root, OPERATION_LOCK)?;
-        if let Ok(locked) = Locked::try_new(file)? {
-            return Ok(locked);
-        }
-        if Instant::now() >= deadline {
-            return Err(Fault::LockHeld(limit));
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
+        Locked::try_new(file).map(Result::ok)
+    })?;
+    locked.ok_or(Fault::LockHeld(limit))
 }
 
-/// How long readers and writers of an object wait for each other.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Keeps reads of an object from seeing half of a change to it.
+/// Keeps readers from seeing half of a change.
 ///
-/// Writers hold it alone for one change, readers together while they look at the size. It is a
-/// courtesy among processes that use this backend: whoever waited [`PATIENCE`] for one that was
-/// stopped in between, or cannot lock at all, goes on without.
+/// Writers hold it alone for one change, readers together while they look. It is no more than a
+/// courtesy: whoever has waited [`PATIENCE`] for a process that was stopped in between, or cannot
+/// lock at all, goes on without.
 pub(crate) struct Courtesy<'a>(Option<&'a File>);
 
 impl<'a> Courtesy<'a> {
     pub(crate) fn of_writer(file: &'a File) -> Self {
-        Self::wait(file, File::try_lock)
+        Self::new(file, File::try_lock)
     }
 
     pub(crate) fn of_reader(file: &'a File) -> Self {
-        Self::wait(file, File::try_lock_shared)
+        Self::new(file, File::try_lock_shared)
     }
 
-    fn wait(file: &'a File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Self {
-        let mut started = None;
-        loop {
-            match lock(file) {
-                Ok(()) => return Self(Some(file)),
-                Err(TryLockError::Error(_)) => return Self(None),
-                Err(TryLockError::WouldBlock) => {}
-            }
-            if started.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
-                return Self(None);
-            }
-            thread::yield_now();
-        }
+    fn new(file: &'a File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Self {
+        let locked = wait(PATIENCE, || match lock(file) {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        });
+        Self(locked.ok().flatten())
     }
 }
 

@@ -75,3 +75,47 @@ fn read_range(file: &File, range: Range<u64>) -> Result<Option<Bytes>, Fault> {
     bytes.truncate(len);
     Ok(Some(bytes.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use session_model::storage::StorageErrorKind;
+
+    use super::*;
+    use crate::store::Store;
+
+    /// Reads all of an object of 9 bytes that is cut to each of some lengths in turn, each time
+    /// between asking for its size and reading it.
+    fn read_while_cut(lengths: &[u64]) -> Result<(u64, Vec<Bytes>)> {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path().to_owned(), Duration::from_secs(1));
+        let path = dir.path().join("a");
+        std::fs::write(&path, "123456789").unwrap();
+        let turn = Cell::new(0);
+        let plan = |size| {
+            if let Some(len) = lengths.get(turn.replace(turn.get() + 1)) {
+                File::options().write(true).open(&path).unwrap().set_len(*len).unwrap();
+            }
+            vec![0..size, size.min(2)..size]
+        };
+        let key = StorageKey::new("a").unwrap();
+        let (state, parts) = read(&mut Parents::new(&store), &key, plan)?;
+        Ok((state.size, parts))
+    }
+
+    #[test]
+    fn a_read_starts_anew_when_the_object_is_cut() {
+        let parts = |all: &'static str, rest: &'static str| vec![all.into(), rest.into()];
+        assert_eq!(read_while_cut(&[]).unwrap(), (9, parts("123456789", "3456789")));
+        assert_eq!(read_while_cut(&[5, 3]).unwrap(), (3, parts("123", "3")));
+        assert_eq!(read_while_cut(&[0]).unwrap(), (0, parts("", "")));
+    }
+
+    #[test]
+    fn a_read_does_not_start_anew_for_ever() {
+        let error = read_while_cut(&[8, 7, 6, 5, 4, 3, 2, 1]).unwrap_err();
+        assert_eq!(error.kind(), StorageErrorKind::Unavailable);
+    }
+}

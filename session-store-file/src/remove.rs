@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir};
 use rustix::io::Errno;
-use session_model::storage::{ListOptions, Result, StorageError, StorageKey};
+use session_model::storage::{Result, StorageError, StorageKey};
 
 use crate::dir::{self, Found};
 use crate::error::{During, Fault};
@@ -39,7 +39,7 @@ impl Store {
         let _locked = self.lock(&root).during(OPERATION, prefix)?;
         let mut parents = Parents::new(self);
         let mut keys = Vec::new();
-        for meta in Listing::new(self, Some(prefix), ListOptions::default()) {
+        for meta in Listing::locked(self, prefix) {
             let key = meta?.key;
             if let Some(dir) = parents.of(&key).during(OPERATION, &key)? {
                 lease::ensure_free(dir, &key)?;
@@ -54,10 +54,10 @@ impl Store {
                 removed += 1;
             }
         }
-        if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)? {
-            if dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory {
-                prune(&dir, prefix.file_name()).during(OPERATION, prefix)?;
-            }
+        if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)?
+            && dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory
+        {
+            prune(&dir, prefix.file_name()).during(OPERATION, prefix)?;
         }
         Ok(removed)
     }

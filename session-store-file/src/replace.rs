@@ -9,7 +9,7 @@ use session_model::storage::{
     StorageKey,
 };
 
-use crate::dir::{self, FILE_MODE, Found};
+use crate::dir::{self, Found};
 use crate::error::During;
 use crate::state::State;
 use crate::store::{Parents, Store, is_durable};
@@ -39,12 +39,8 @@ impl Store {
 
         let locked = self.lock(&root).during(operation, key)?;
         let old = self.admit(&root, key, &options.precondition, claimed)?;
-        let mode = match old {
-            Found::Object(old) => old.mode & FILE_MODE,
-            Found::Nothing | Found::Directory => FILE_MODE,
-        };
         let (dir, grown) = dir::make_parent(&root, key).during(operation, key)?;
-        let temp = Temp::create(dir, name, mode).during(operation, key)?;
+        let temp = Temp::create(dir, name, old).during(operation, key)?;
         drop(locked);
 
         grown.sync().during(operation, key)?;

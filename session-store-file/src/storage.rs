@@ -129,7 +129,7 @@ impl SessionStorage for FileStorage {
             vec![0..head, size.saturating_sub(tail).max(head)..size]
         };
         let mut parents = Parents::new(&self.store);
-        let mut peek = |key| {
+        let peek = |key| {
             let (state, mut parts) = read::read(&mut parents, key, plan)?;
             let tail = parts.pop().unwrap_or_default();
             let head = parts.pop().unwrap_or_default();

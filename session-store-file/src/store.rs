@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use session_model::storage::{
-    Durability, ListOptions, Precondition, Result, StorageError, StorageKey,
-};
+use session_model::storage::{Durability, Precondition, Result, StorageError, StorageKey};
 
 use crate::dir::{self, Found};
 use crate::error::{During, Fault};
 use crate::list::Listing;
 use crate::lock::{self, Locked};
+use crate::names::OPERATION_LOCK;
 use crate::{lease, temp};
 
 /// A root directory and how to work in it.
@@ -65,6 +64,11 @@ impl Store {
         lock::operation(root, self.lock_wait)
     }
 
+    /// Opens the file of the operation lock, if there is one that this process may read.
+    pub(crate) fn present_lock(&self) -> Option<File> {
+        dir::open(&self.root().ok()?, OPERATION_LOCK, OFlags::RDONLY).ok().flatten()
+    }
+
     /// Looks at an object and makes sure that it may be changed; the operation lock must be held.
     ///
     /// `claimed` says that the caller holds the lease.
@@ -93,7 +97,7 @@ impl Store {
 
     /// Tells whether anything lies below a key, also what cannot be listed.
     pub(crate) fn is_occupied(self: &Arc<Self>, key: &StorageKey) -> bool {
-        Listing::new(self, Some(key), ListOptions::default()).next().is_some()
+        Listing::locked(self, key).next().is_some()
     }
 
     /// Removes the temporary files of dead processes from the directory of an object.

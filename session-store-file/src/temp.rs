@@ -3,15 +3,17 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::fchown;
 
 use rustix::fs::{AtFlags, Dir, OFlags};
 use rustix::io::Errno;
 use session_model::storage::Payload;
 
-use crate::dir;
+use crate::dir::{self, FILE_MODE, Found};
 use crate::error::Fault;
 use crate::lock::Locked;
 use crate::names;
+use crate::state::State;
 
 /// Small chunks are gathered to writes of this size.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -28,8 +30,13 @@ pub(crate) struct Temp {
 }
 
 impl Temp {
-    /// Creates an empty file for the object `name`; the operation lock must be held.
-    pub(crate) fn create(dir: File, name: &str, mode: u32) -> Result<Self, Fault> {
+    /// Creates an empty file for the object `name` in place of `old`, which hands its owner on,
+    /// and its mode as far as it is stricter; the operation lock must be held.
+    pub(crate) fn create(dir: File, name: &str, old: Found) -> Result<Self, Fault> {
+        let mode = match old {
+            Found::Object(old) => old.mode & FILE_MODE,
+            Found::Nothing | Found::Directory => FILE_MODE,
+        };
         let (name, file) = loop {
             let name = names::temp(name);
             match dir::create(&dir, &*name, OFlags::WRONLY, mode) {
@@ -37,13 +44,12 @@ impl Temp {
                 created => break (name, created?),
             }
         };
-        let fault = match Locked::try_new(file) {
-            Ok(Ok(locked)) => return Ok(Self { dir, name, locked, placed: false }),
-            Ok(Err(_)) => Errno::AGAIN.into(),
-            Err(fault) => fault,
-        };
-        let _ = rustix::fs::unlinkat(&dir, &*name, AtFlags::empty());
-        Err(fault)
+        let locked = Locked::try_new(file)?.map_err(|_| Errno::AGAIN)?;
+        let temp = Self { dir, name, locked, placed: false };
+        if let Found::Object(old) = old {
+            keep_owner(temp.file(), &old)?;
+        }
+        Ok(temp)
     }
 
     pub(crate) fn dir(&self) -> &File {
@@ -69,6 +75,19 @@ impl Drop for Temp {
             // What cannot be removed now is swept later.
             let _ = rustix::fs::unlinkat(&self.dir, &*self.name, AtFlags::empty());
         }
+    }
+}
+
+/// Gives a file to the owner of the one it replaces, if this process may.
+fn keep_owner(file: &File, old: &State) -> Result<(), Fault> {
+    let (user, group) = old.owner;
+    if dir::state(file)?.owner.0 == user {
+        return Ok(());
+    }
+    match fchown(file, Some(user), Some(group)) {
+        // Only root can give files away. Whoever else may replace this one keeps the new one.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        given => Ok(given?),
     }
 }
 
@@ -102,4 +121,22 @@ pub(crate) fn remove_dead(dir: &File, name: &CStr) -> Result<(), Fault> {
         rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_taken_for_one_left_behind() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = File::open(root.path()).unwrap();
+        let temp = Temp::create(dir.try_clone().unwrap(), "a", Found::Nothing).unwrap();
+        let names = present(&dir).unwrap();
+        assert_eq!(names, [CString::new(temp.name.clone()).unwrap()]);
+        remove_dead(&dir, &names[0]).unwrap();
+        assert_eq!(present(&dir).unwrap(), names);
+        drop(temp);
+        assert_eq!(present(&dir).unwrap(), Vec::<CString>::new());
+    }
 }

@@ -1,28 +1,24 @@
 //! Appending to an object.
 
 use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 use session_model::storage::{
     AppendOptions, AppendWriter, Durability, ObjectMeta, Payload, PutOptions, Result, StorageError,
     StorageErrorKind, StorageKey,
 };
 
-use crate::dir::{self, FILE_MODE, Found};
-use crate::error::{During, Fault};
+use crate::dir::{self, Found};
+use crate::error::During;
 use crate::lease::{self, Lease};
-use crate::lock::Courtesy;
-use crate::replace::Placed;
-use crate::state::State;
+use crate::open::Open;
+use crate::state;
 use crate::store::{Store, is_durable};
-use crate::{remove, temp};
+use crate::temp;
 
 const OPERATION: &str = "append to";
 
@@ -37,17 +33,6 @@ pub(crate) struct FileWriter {
     /// Held by an exclusive writer.
     lease: Option<Lease>,
     error: Option<StorageError>,
-}
-
-/// The object a writer is at.
-#[derive(Debug)]
-struct Open {
-    dir: File,
-    file: File,
-    /// Identity and size as this writer knows them; the times are those at opening.
-    state: State,
-    /// Whether the entry in the directory is known to be durable.
-    entry_is_durable: bool,
 }
 
 impl FileWriter {
@@ -81,12 +66,11 @@ impl FileWriter {
             let root = self.store.root().during(OPERATION, &self.key)?;
             let locked = self.store.lock(&root).during(OPERATION, &self.key)?;
             lease::ensure_free(&self.open.dir, &self.key)?;
-            match dir::find_at(&self.path) {
-                Ok(Found::Object(state)) if state.is_same_file(&self.open.state) => {
-                    self.open.state = state;
-                    return self.open.append(lines).during(OPERATION, &self.key);
-                }
-                _ => {}
+            if let Ok(Some(glance)) = state::glance(&self.path)
+                && glance.file == self.open.at.file
+            {
+                self.open.at = glance;
+                return self.open.append(lines).during(OPERATION, &self.key);
             }
             drop(locked);
             *self = Self::open(&self.store, &self.key, &AppendOptions::default())?;
@@ -95,25 +79,20 @@ impl FileWriter {
 
     /// Makes sure that the object is as this writer left it.
     fn ensure_unchanged(&self) -> Result<()> {
-        let detail = match dir::find_at(&self.path) {
-            Ok(Found::Object(state)) if !state.is_same_file(&self.open.state) => {
-                "it was replaced".to_owned()
+        let at = self.open.at;
+        let detail = match state::glance(&self.path).during("look at", &self.key)? {
+            Some(now) if now == at => return Ok(()),
+            Some(now) if now.file == at.file => {
+                format!("it has {} bytes, not the {} known", now.size, at.size)
             }
-            Ok(Found::Object(state)) if state.size != self.open.state.size => {
-                format!("its size is {} bytes, not {}", state.size, self.open.state.size)
-            }
-            Ok(Found::Object(_)) => return Ok(()),
-            Ok(Found::Nothing) => "it was removed".to_owned(),
-            Ok(Found::Directory) | Err(Fault::Symlink | Fault::Special) => {
-                "something else lies in its place".to_owned()
-            }
-            Err(fault) => return Err(fault.at("look at", &self.key)),
+            Some(_) => "something else was put in its place".to_owned(),
+            None => "it was removed".to_owned(),
         };
         Err(StorageError::Conflict { key: self.key.clone(), detail })
     }
 
     /// Looks at the object under the operation lock, with the claim renewed where it must be.
-    fn find_again(&mut self) -> Result<Open> {
+    fn find_again(&mut self) -> Result<(Open, ObjectMeta)> {
         let (operation, key) = ("open", &self.key);
         let not_found = || StorageError::NotFound { key: key.clone() };
         let root = self.store.root().during(operation, key)?;
@@ -124,7 +103,9 @@ impl FileWriter {
         if let Some(lease) = &mut self.lease {
             lease.renew(&dir, key)?;
         }
-        Open::new(dir, key, found).during(operation, key)
+        let open = Open::new(dir, key, found).during(operation, key)?;
+        let state = dir::state(&open.file).during(operation, key)?;
+        Ok((open, state.meta(key)))
     }
 
     /// Makes sure that others look for the claim where this writer has it.
@@ -145,7 +126,7 @@ impl FileWriter {
             return invalid(format!("only an exclusive writer can cut {}", self.key));
         }
         self.ensure_unchanged()?;
-        let size = self.open.state.size;
+        let size = self.open.at.size;
         if len > size {
             return invalid(format!("cannot cut {} to {len} bytes: it has {size}", self.key));
         }
@@ -175,7 +156,7 @@ impl FileWriter {
 #[async_trait]
 impl AppendWriter for FileWriter {
     fn len(&self) -> u64 {
-        self.open.state.size
+        self.open.at.size
     }
 
     async fn append(&mut self, lines: Bytes) -> Result<u64> {
@@ -213,8 +194,9 @@ impl AppendWriter for FileWriter {
     async fn adopt(&mut self) -> Result<ObjectMeta> {
         self.ensure_usable()?;
         let found = self.find_again();
-        self.open = self.settle(found, &[StorageErrorKind::NotFound])?;
-        Ok(self.open.state.meta(&self.key))
+        let (open, meta) = self.settle(found, &[StorageErrorKind::NotFound])?;
+        self.open = open;
+        Ok(meta)
     }
 
     async fn sync(&mut self, level: Durability) -> Result<()> {
@@ -244,85 +226,50 @@ impl AppendWriter for FileWriter {
     }
 }
 
-impl Open {
-    /// Opens what was found, or creates it; the operation lock must be held.
-    fn new(dir: File, key: &StorageKey, found: Found) -> Result<Self, Fault> {
-        let (name, flags) = (key.file_name(), OFlags::WRONLY | OFlags::APPEND);
-        let file = match found {
-            Found::Object(_) => dir::open(&dir, name, flags)?.ok_or(Errno::NOENT)?,
-            Found::Nothing => dir::create(&dir, name, flags, FILE_MODE)?,
-            Found::Directory => {
-                remove::prune(&dir, name)?;
-                dir::create(&dir, name, flags, FILE_MODE)?
-            }
-        };
-        let state = dir::state(&file)?;
-        Ok(Self { dir, file, state, entry_is_durable: false })
-    }
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
 
-    /// Goes on in a file that has just become the object.
-    fn placed(placed: Placed, durability: Durability) -> Result<Self, Fault> {
-        let Placed { file, dir, state } = placed;
-        rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
-        let entry_is_durable = durability >= Durability::Durable;
-        if entry_is_durable {
-            dir.sync_all()?;
-        }
-        Ok(Self { dir, file, state, entry_is_durable })
-    }
+    use super::*;
 
-    /// Writes at the end, all or nothing, and returns where.
-    fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
-        let _courtesy = Courtesy::of_writer(&self.file);
-        let start = self.state.size;
-        let mut written = 0;
-        while written < bytes.len() {
-            match (&self.file).write(&bytes[written..]) {
-                Ok(0) => {
-                    return Err(self.cut_back(start, written, io::ErrorKind::WriteZero.into()));
-                }
-                Ok(n) => written += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.cut_back(start, written, error)),
-            }
-        }
-        self.state.size += bytes.len() as u64;
-        Ok(start)
-    }
-
-    /// Takes away what a failed append wrote and returns why it failed.
-    fn cut_back(&self, start: u64, written: usize, write: io::Error) -> Fault {
-        let cut = || {
-            let size = self.file.metadata()?.len();
-            match size.checked_sub(written as u64) {
-                _ if written == 0 => Ok(()),
-                Some(rest) if rest == start => self.file.set_len(start),
-                // Cutting would take what somebody else wrote behind.
-                _ => Err(io::Error::other("the object was changed meanwhile")),
-            }
-        };
-        match cut() {
-            Ok(()) => write.into(),
-            Err(cut) => Fault::Torn { write, cut },
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("a call did not end within one poll"),
         }
     }
 
-    fn truncate(&mut self, len: u64) -> Result<(), Fault> {
-        if len < self.state.size {
-            dir::state(&self.file)?.outlive();
-            let _courtesy = Courtesy::of_writer(&self.file);
-            self.file.set_len(len)?;
-            self.state.size = len;
-        }
-        Ok(())
-    }
+    #[test]
+    fn a_failed_sync_is_final() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::new(dir.path().to_owned(), Duration::from_secs(1)));
+        let key = StorageKey::new("s.jsonl").unwrap();
+        let options = AppendOptions::exclusive("test");
+        let mut writer = FileWriter::open(&store, &key, &options).unwrap();
+        assert_eq!(now(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+        // A pipe cannot be synced, so this stands in for a file whose disk fails.
+        let (_reader, pipe) = io::pipe().unwrap();
+        writer.open.file = std::os::fd::OwnedFd::from(pipe).into();
 
-    fn sync(&mut self) -> Result<(), Fault> {
-        self.file.sync_data()?;
-        if !self.entry_is_durable {
-            self.dir.sync_all()?;
-            self.entry_is_durable = true;
+        let failure = now(writer.sync(Durability::Durable)).unwrap_err();
+        assert_eq!(failure.kind(), StorageErrorKind::Other);
+        assert_eq!(
+            failure.to_string(),
+            "could not make durable s.jsonl: the system reported an error"
+        );
+        assert_eq!(writer.error().map(ToString::to_string), Some(failure.to_string()));
+        for refused in [
+            now(writer.append(Bytes::from("two\n"))).map(drop),
+            now(writer.sync(Durability::Accepted)),
+            now(writer.replace(Payload::from("x"), PutOptions::default())).map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), StorageErrorKind::Closed);
         }
-        Ok(())
+        let last = now(Box::new(writer).close()).unwrap_err();
+        assert_eq!(last.to_string(), failure.to_string());
+        assert_eq!(std::fs::read_to_string(dir.path().join("s.jsonl")).unwrap(), "one\n");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The checks that need failures run in a process of their own each, as failures are arranged by
 //! a limit that holds for a whole process.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, unreachable_pub)]
 
 #[path = "conformance/faulty.rs"]
 mod faulty;

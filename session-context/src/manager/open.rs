@@ -74,7 +74,8 @@ impl SessionManager {
         Ok(Self::assemble(storage, key, SessionDocument::new(header), file, options))
     }
 
-    /// Opens a session for writing, or makes a new one at this very key if there is none.
+    /// Opens a session for writing, or makes a new one at this very key if there is none; its
+    /// file is written at once.
     ///
     /// Old formats are brought up to date and the file is rewritten at once. A torn end is moved
     /// into a file of its own, and so is a file that is no session: a new session takes its place.
@@ -153,9 +154,8 @@ impl SessionManager {
         });
         let file = FileState::Pending(writer);
         let mut manager = Self::assemble(storage, key, SessionDocument::new(header), file, options);
-        if manager.eager {
-            manager.ensure_on_disk().await?;
-        }
+        // Whoever names a path counts on finding the session there again.
+        manager.ensure_on_disk().await?;
         Ok(manager)
     }
 

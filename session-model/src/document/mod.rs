@@ -1,6 +1,8 @@
 //! A session file in memory: header, entries, and everything else it held.
 
 mod load;
+mod odd_line;
+mod parallel;
 mod payload;
 mod segment;
 
