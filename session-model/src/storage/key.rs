@@ -1,5 +1,6 @@
 //! Validated names of objects.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -130,6 +131,12 @@ impl fmt::Display for StorageKey {
 
 impl AsRef<str> for StorageKey {
     fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for StorageKey {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -46,10 +46,13 @@ pub type ListStream = Pin<Box<dyn Stream<Item = Result<ObjectMeta>> + Send + 'st
 ///
 /// - A key that one backend accepts, all accept; nothing outside the backend's root is reachable.
 /// - An object cannot lie below another object: while `a` is an object, writing `a/b` is an
-///   error of kind [`StorageErrorKind::Invalid`], and so is writing `a` while `a/b` exists.
+///   error of kind [`StorageErrorKind::Invalid`], and so is writing `a` while `a/b` exists. Only
+///   objects count: once nothing lies below `a` any more, `a` can be written, and a key that is
+///   merely the prefix of others is [`StorageErrorKind::NotFound`].
 /// - Readers see an object whole: before or after a [`put`](Self::put), never between.
 /// - What a call changed is visible to every later call through the same store once it returns.
-/// - A call that returns an error changed nothing, unless its documentation says otherwise.
+/// - A call that returns an error changed nothing, unless its documentation says otherwise. Where
+///   several errors apply, any one of them is returned. The error names the object it is about.
 /// - Files of the backend's own (locks, temporary files) are never listed or readable as objects.
 ///
 /// The conformance suite (feature `conformance`) checks these promises on any backend.
@@ -69,7 +72,8 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
 
     /// Reads parts of one object, all from the same state of it.
     ///
-    /// Answers one [`Bytes`] a range, in order. A range that reaches past the end is cut short.
+    /// Answers one [`Bytes`] a range, in order; none without ranges. A range that reaches past the
+    /// end is cut short.
     ///
     /// # Errors
     ///
@@ -82,7 +86,8 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
 
     /// Reads the first `head` and the last `tail` bytes of many objects.
     ///
-    /// Answers one result a key, in order. The tail never repeats bytes of the head.
+    /// Answers one result a key, in order. The tail never repeats bytes of the head, and both are
+    /// from the same state of the object. One key's error does not touch the others.
     async fn peek(&self, keys: &[StorageKey], head: u64, tail: u64) -> Vec<Result<Peek>>;
 
     /// Replaces an object atomically, or creates it.
@@ -92,9 +97,11 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`StorageErrorKind::AlreadyExists`] or [`StorageErrorKind::Conflict`] when the
-    /// precondition fails, [`StorageErrorKind::Busy`] while an exclusive writer holds the object
-    /// (its owner uses [`AppendWriter::replace`]); nothing is changed then.
+    /// [`StorageErrorKind::AlreadyExists`], [`StorageErrorKind::NotFound`] or
+    /// [`StorageErrorKind::Conflict`] when the precondition fails, [`StorageErrorKind::Busy`]
+    /// while an exclusive writer holds the object (its owner uses [`AppendWriter::replace`]),
+    /// [`StorageErrorKind::Unsupported`] if the backend cannot give `options.durability`; nothing
+    /// is changed then.
     async fn put(&self, key: &StorageKey, body: Payload, options: PutOptions)
     -> Result<ObjectMeta>;
 
@@ -105,7 +112,8 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     /// [`StorageErrorKind::Busy`] naming the holder while another live exclusive writer, in any
     /// process, holds the object. The claim of a dead holder is taken over.
     /// [`StorageErrorKind::AlreadyExists`], [`StorageErrorKind::NotFound`] or
-    /// [`StorageErrorKind::Conflict`] when `options.precondition` fails.
+    /// [`StorageErrorKind::Conflict`] when `options.precondition` fails. A failed call creates no
+    /// object and leaves no claim.
     async fn open_append(
         &self,
         key: &StorageKey,
@@ -114,10 +122,14 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
 
     /// Copies an object; the copy appears whole.
     ///
+    /// An overwriting copy of an object onto itself leaves its content as it is.
+    ///
     /// # Errors
     ///
-    /// [`StorageErrorKind::NotFound`] without a source, [`StorageErrorKind::AlreadyExists`] if
-    /// the target exists and `options.overwrite` is off.
+    /// [`StorageErrorKind::NotFound`] naming the source if there is none,
+    /// [`StorageErrorKind::AlreadyExists`] naming the target if it exists and
+    /// `options.overwrite` is off, [`StorageErrorKind::Busy`] while an exclusive writer holds the
+    /// target. A held source is no hindrance.
     async fn copy(
         &self,
         from: &StorageKey,
@@ -127,10 +139,12 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
 
     /// Moves an object; at every moment it is at one of the two keys.
     ///
+    /// An overwriting rename of an object onto itself leaves its content as it is.
+    ///
     /// # Errors
     ///
-    /// As [`copy`](Self::copy), and [`StorageErrorKind::Busy`] while an exclusive writer holds
-    /// either object.
+    /// As [`copy`](Self::copy), and [`StorageErrorKind::Busy`] naming it while an exclusive writer
+    /// holds either object.
     async fn rename(
         &self,
         from: &StorageKey,
@@ -160,7 +174,8 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     /// Lists the objects below a prefix (or all), sorted by key as bytes.
     ///
     /// A prefix with nothing below it lists nothing. An object that cannot be looked at is an
-    /// `Err` item that names its key; the listing goes on.
+    /// `Err` item that names its key; the listing goes on. An object that is there from before the
+    /// first item to after the last is listed exactly once, whatever happens to others meanwhile.
     fn list(&self, prefix: Option<&StorageKey>, options: ListOptions) -> ListStream;
 
     /// Waits until everything handed over has reached `level`.
@@ -170,6 +185,7 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     /// [`StorageErrorKind::Unsupported`] if the backend cannot give `level`.
     async fn drain(&self, level: Durability) -> Result<()>;
 
-    /// Returns the path of a file that holds the object, for backends that have one.
+    /// Returns the path of a file that holds the object, for backends that have one, or would hold
+    /// it if it existed.
     fn local_path(&self, key: &StorageKey) -> Option<PathBuf>;
 }

@@ -10,7 +10,12 @@ use super::StorageKey;
 
 /// An opaque token that differs between any two states of an object in one backend.
 ///
-/// Only equality has a meaning. A token is not valid in another backend.
+/// A state begins with a write: every put, replace and overwriting copy or rename begins one,
+/// even with the bytes that were there before, and so does every append or truncation that
+/// changes the size. Reading, opening a writer, appending nothing, truncating to the present size
+/// and calls that fail begin none. An object that was removed and made again is another object.
+///
+/// Only equality has a meaning, and only under one key of one backend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(Arc<str>);
 

@@ -2,7 +2,10 @@
 
 use super::{StorageKey, Version};
 
-/// How far a change has got.
+/// How far a change has got; each level includes those before it.
+///
+/// Every backend gives `Accepted`. Asked for a level it cannot give, a backend answers
+/// [`Unsupported`](super::StorageErrorKind::Unsupported) and changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Durability {
@@ -150,13 +153,14 @@ impl RenameOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListOptions {
-    /// How many segments below the prefix a key may have; default: any number.
+    /// How many segments below the prefix a key may have; default: any number. 1 means directly
+    /// below, 0 lists nothing.
     pub max_depth: Option<usize>,
-    /// What a key must end with; default: anything.
+    /// What the text of a key must end with; default: anything.
     pub suffix: Option<String>,
-    /// Only keys that sort after this one; default: all.
+    /// Only keys that sort after this one, whether it exists or not; default: all.
     pub start_after: Option<StorageKey>,
-    /// How many objects at most; default: all.
+    /// How many items at most, errors among them; default: all.
     pub limit: Option<usize>,
 }
 

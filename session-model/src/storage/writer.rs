@@ -14,6 +14,10 @@ use super::{Durability, ObjectMeta, Payload, PutOptions, Result, StorageError};
 /// further call but `close` returns [`Closed`](super::StorageErrorKind::Closed), unless the call's
 /// documentation says otherwise. Dropping a writer gives up its claim and loses nothing accepted.
 ///
+/// A writer belongs to a key, not to the object that was there when it was opened. One that is
+/// not exclusive holds no claim: it may be opened beside others, others may write, replace or
+/// remove the object, and an exclusive writer may be opened beside it and shuts it out.
+///
 /// # Cancel safety
 ///
 /// No method is cancel safe: a call that was not awaited to its end leaves open whether it
@@ -31,9 +35,13 @@ pub trait AppendWriter: Debug + Send {
     /// Appends bytes, all or nothing, and returns the offset at which they begin.
     ///
     /// Once it returns, the bytes are accepted and every read through the same store sees them.
-    /// The chunks of two writers never interleave.
+    /// The chunks of two writers never interleave. Appending nothing changes nothing. A writer
+    /// that is not exclusive creates the object again if it was removed.
     ///
     /// # Errors
+    ///
+    /// [`Busy`](super::StorageErrorKind::Busy) from a writer that is not exclusive while an
+    /// exclusive writer holds the object; it stays open and can try again.
     ///
     /// [`Conflict`](super::StorageErrorKind::Conflict) from an exclusive writer if somebody who
     /// ignores the claim replaced, removed or changed the object: nothing was appended and the
@@ -41,17 +49,20 @@ pub trait AppendWriter: Debug + Send {
     /// [`adopt`](Self::adopt). A writer that is not exclusive goes on at the new object's end.
     async fn append(&mut self, lines: Bytes) -> Result<u64>;
 
-    /// Cuts the object to `len` bytes.
+    /// Cuts the object to `len` bytes; nothing happens if it has that size already.
     ///
     /// # Errors
     ///
     /// [`Invalid`](super::StorageErrorKind::Invalid) if `len` is more than the size, or the
-    /// writer is not exclusive; the writer stays open then.
+    /// writer is not exclusive, and [`Conflict`](super::StorageErrorKind::Conflict) as in
+    /// [`append`](Self::append); the writer stays open then.
     async fn truncate(&mut self, len: u64) -> Result<()>;
 
     /// Replaces the whole object atomically and goes on at the end of the new one.
     ///
-    /// As [`put`](super::SessionStorage::put), but under this writer's claim.
+    /// As [`put`](super::SessionStorage::put), but under this writer's claim if it has one. The
+    /// precondition speaks of the object as it is now, also if somebody changed it who ignores
+    /// the claim.
     ///
     /// # Errors
     ///
@@ -82,7 +93,8 @@ pub trait AppendWriter: Debug + Send {
     ///
     /// # Errors
     ///
-    /// The error that closed this writer before, or what went wrong now. The claim is given up
-    /// in any case.
+    /// The error that closed this writer before, or what went wrong now:
+    /// [`NotFound`](super::StorageErrorKind::NotFound) if the object was removed. The claim is
+    /// given up in any case.
     async fn close(self: Box<Self>) -> Result<ObjectMeta>;
 }

@@ -1,0 +1,82 @@
+//! What can go wrong with a session.
+
+use std::sync::Arc;
+
+use session_model::document::LoadError;
+use session_model::json::InvalidJson;
+use session_model::storage::{InvalidKey, StorageError, StorageKey};
+
+/// A failed operation on a session.
+///
+/// Cloning is cheap; the first failure to save is kept and given again.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The storage reported an error.
+    #[error("storage: {0}")]
+    Storage(#[from] StorageError),
+    /// The file is no session.
+    #[error("{key} cannot be opened as a session; it was left as it is")]
+    NotASession {
+        /// The file.
+        key: StorageKey,
+        /// Why it is none.
+        #[source]
+        source: LoadError,
+    },
+    /// There is no such session.
+    #[error("there is no session {key}")]
+    NotFound {
+        /// The missing file.
+        key: StorageKey,
+    },
+    /// The session was opened for reading, or is of a format that can only be read.
+    #[error("{key} is open read-only: {reason}")]
+    ReadOnly {
+        /// The session.
+        key: StorageKey,
+        /// Why.
+        reason: String,
+    },
+    /// An id names no entry of the session.
+    #[error("entry {id} not found; list the entries to see which there are")]
+    UnknownEntry {
+        /// The id.
+        id: String,
+    },
+    /// What was to be appended is no message or entry.
+    #[error("this cannot be appended: {reason}")]
+    InvalidEntry {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An entry is in memory and not in the file.
+    #[error(
+        "entry {entry} is in memory but not saved; `save_again` writes the whole session once the cause is gone"
+    )]
+    NotSaved {
+        /// The entry's id.
+        entry: String,
+        /// The first failure to save.
+        #[source]
+        source: Arc<SessionError>,
+    },
+    /// An earlier failure to save, as `flush` and `close` give it.
+    #[error(
+        "the session is not wholly saved since an earlier failure; `save_again` writes it whole"
+    )]
+    Unsaved {
+        /// The first failure to save.
+        #[source]
+        source: Arc<SessionError>,
+    },
+    /// A name for a session that has none.
+    #[error("invalid session location: {0}")]
+    InvalidKey(#[from] InvalidKey),
+    /// JSON that cannot be read.
+    #[error(transparent)]
+    InvalidJson(#[from] InvalidJson),
+}
+
+/// The result of an operation on a session.
+pub type Result<T, E = SessionError> = std::result::Result<T, E>;

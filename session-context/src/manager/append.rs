@@ -1,0 +1,315 @@
+//! Appending entries.
+
+use session_model::body::{
+    BranchSummary, Compaction, ContextChange, CustomEntry, CustomMessageEntry, EntryBody, Label,
+    McpToolSelection, ModeChange, ModelChange, ModelUsage, ServiceTierChange, SessionInit,
+    ThinkingLevelChange, TtsrInjection,
+};
+use session_model::env::fresh_entry_id;
+use session_model::json::{ObjectBuilder, RawJson};
+use session_model::message::Message;
+use session_model::record::Nullable;
+use session_model::time::to_iso;
+use session_model::{Entry, EntryKind};
+
+use super::{SessionManager, add_usage};
+use crate::error::{Result, SessionError};
+
+/// Envelope fields, which the manager sets itself.
+const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
+
+impl SessionManager {
+    /// Appends an entry of any type as a child of the leaf and returns its id.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::ReadOnly`]: nothing has changed. [`SessionError::NotSaved`]: the entry is
+    /// in memory and has the id the error names, and the file does not hold it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: if the future is dropped, the entry may or may not have been added.
+    pub async fn append(&mut self, body: impl Into<EntryBody>) -> Result<String> {
+        let body = body.into();
+        self.append_with(|id, parent, time| body.to_entry_json(id, parent, time)).await
+    }
+
+    /// Appends a message.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_message(&mut self, message: impl Into<Message>) -> Result<String> {
+        self.append(message.into()).await
+    }
+
+    /// Appends a message given as JSON; every field and spelling is kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), and [`SessionError::InvalidEntry`] if it is no object with a
+    /// string `role`.
+    pub async fn append_message_json(&mut self, message: &RawJson) -> Result<String> {
+        check_message(message)?;
+        let body = ObjectBuilder::new().raw("message", message).build();
+        self.append_fields("message", &body).await
+    }
+
+    /// Appends an entry given as JSON; `id`, `parentId` and `timestamp` are set anew, every other
+    /// field and spelling is kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), and [`SessionError::InvalidEntry`] if it is no object with a
+    /// string `type`, is a header or title slot, or is a message or label that lacks what makes it
+    /// one.
+    pub async fn append_entry_json(&mut self, entry: &RawJson) -> Result<String> {
+        let invalid = |reason: &str| SessionError::InvalidEntry { reason: reason.to_owned() };
+        let fields = entry.as_object().ok_or_else(|| invalid("it is no JSON object"))?;
+        let entry_type = fields.text("type").ok_or_else(|| invalid("it has no string `type`"))?;
+        match &*entry_type {
+            "session" | "title" => return Err(invalid("a session has one header only")),
+            "message" => check_message(fields.get("message").unwrap_or(&RawJson::null()))?,
+            "label" => {
+                let target = fields.text("targetId").unwrap_or_default();
+                self.find(&target)?;
+            }
+            _ => {}
+        }
+        self.append_fields(&entry_type, entry).await
+    }
+
+    async fn append_fields(&mut self, entry_type: &str, fields: &RawJson) -> Result<String> {
+        let fields = fields.as_object().unwrap_or_default();
+        let late_envelope = matches!(entry_type, "custom" | "custom_message");
+        self.append_with(|id, parent, time| {
+            let parent = parent.map_or_else(RawJson::null, RawJson::string);
+            let envelope = |out: ObjectBuilder| {
+                out.string("id", id).raw("parentId", &parent).string("timestamp", time)
+            };
+            let mut out = ObjectBuilder::new().string("type", entry_type);
+            if !late_envelope {
+                out = envelope(out);
+            }
+            for field in fields.fields().iter().filter(|f| !ENVELOPE.contains(&&*f.name())) {
+                out = out.raw_field(field.raw_name(), field.value());
+            }
+            if late_envelope { envelope(out).build() } else { out.build() }
+        })
+        .await
+    }
+
+    async fn append_with(
+        &mut self,
+        make: impl FnOnce(&str, Option<&str>, &str) -> RawJson,
+    ) -> Result<String> {
+        if let Some(reason) = self.read_only_reason() {
+            return Err(SessionError::ReadOnly {
+                key: self.key.clone(),
+                reason: reason.to_owned(),
+            });
+        }
+        let tree = self.document.tree();
+        let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
+        let parent = self.parent_for_new();
+        let json = make(&id, parent.as_deref(), &to_iso(self.clock.now_ms()));
+        let Some(entry) = Entry::from_json(&json) else {
+            return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
+        };
+        if let Some(totals) = &mut self.usage {
+            add_usage(totals, &entry);
+        }
+        self.save_new(entry, &id).await?;
+        Ok(id)
+    }
+
+    /// A leaf without an id cannot be named; its parent, which must have one, stands in.
+    pub(super) fn parent_for_new(&self) -> Option<String> {
+        let tree = self.tree();
+        let leaf = tree.leaf()?;
+        let named = tree.entry(leaf).id().or_else(|| tree.entry(tree.parent_of(leaf)?).id())?;
+        Some(named.into_owned())
+    }
+
+    /// Appends a change of the thinking level; `None` is written as `null`, which means `off`.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_thinking_level_change(&mut self, level: Option<&str>) -> Result<String> {
+        let thinking_level =
+            level.map_or(Nullable::Null, |level| Nullable::Value(level.to_owned()));
+        self.append(ThinkingLevelChange { thinking_level, ..Default::default() }).await
+    }
+
+    /// Appends a choice of model, as `provider/modelId`; `None` is the role `default`.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_model_change(&mut self, model: &str, role: Option<&str>) -> Result<String> {
+        let (model, role) = (Some(model.to_owned()), role.map(str::to_owned));
+        self.append(ModelChange { model, role, ..Default::default() }).await
+    }
+
+    /// Appends a change of the service tier.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_service_tier_change(&mut self, tier: ServiceTierChange) -> Result<String> {
+        self.append(tier).await
+    }
+
+    /// Appends a compaction.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), and [`SessionError::UnknownEntry`] if the first kept entry is
+    /// given and not in the session.
+    pub async fn append_compaction(&mut self, compaction: Compaction) -> Result<String> {
+        if !compaction.first_kept_entry_id.is_empty() {
+            self.find(&compaction.first_kept_entry_id)?;
+        }
+        self.append(compaction).await
+    }
+
+    /// Appends state of an extension.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_custom_entry(
+        &mut self,
+        custom_type: &str,
+        data: Option<RawJson>,
+    ) -> Result<String> {
+        let custom_type = custom_type.to_owned();
+        self.append(CustomEntry { custom_type, data, ..Default::default() }).await
+    }
+
+    /// Appends a message of an extension.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_custom_message(&mut self, message: CustomMessageEntry) -> Result<String> {
+        self.append(message).await
+    }
+
+    /// Labels an entry; `None` or an empty label takes its label away.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), and [`SessionError::UnknownEntry`] without such an entry.
+    pub async fn append_label_change(
+        &mut self,
+        target: &str,
+        label: Option<&str>,
+    ) -> Result<String> {
+        self.find(target)?;
+        let (target_id, label) = (target.to_owned(), label.map(str::to_owned));
+        self.append(Label { target_id, label, ..Default::default() }).await
+    }
+
+    /// Appends rules that were injected.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_ttsr_injection(&mut self, rules: Vec<String>) -> Result<String> {
+        self.append(TtsrInjection { injected_rules: rules, ..Default::default() }).await
+    }
+
+    /// Appends a selection of tools of MCP servers.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_mcp_tool_selection(&mut self, tools: Vec<String>) -> Result<String> {
+        self.append(McpToolSelection { selected_tool_names: tools, ..Default::default() }).await
+    }
+
+    /// Appends how a child agent's session begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_session_init(&mut self, init: SessionInit) -> Result<String> {
+        self.append(init).await
+    }
+
+    /// Appends a change of mode.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_mode_change(
+        &mut self,
+        mode: &str,
+        data: Option<RawJson>,
+    ) -> Result<String> {
+        self.append(ModeChange { mode: mode.to_owned(), data, ..Default::default() }).await
+    }
+
+    /// Appends a change of the active context.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_context_change(
+        &mut self,
+        context_name: &str,
+        tenant: &str,
+        namespace: &str,
+    ) -> Result<String> {
+        self.append(ContextChange {
+            context_name: context_name.to_owned(),
+            tenant: tenant.to_owned(),
+            namespace: namespace.to_owned(),
+            ..Default::default()
+        })
+        .await
+    }
+
+    /// Appends a use of a model outside the conversation.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_model_usage(&mut self, usage: ModelUsage) -> Result<String> {
+        self.append(usage).await
+    }
+
+    /// Appends a reset boundary: the context starts afresh behind it, and the history stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_reset_boundary(&mut self) -> Result<String> {
+        self.append(session_model::body::ResetBoundary::default()).await
+    }
+
+    pub(super) async fn append_branch_summary(&mut self, summary: BranchSummary) -> Result<String> {
+        self.append(summary).await
+    }
+}
+
+fn check_message(message: &RawJson) -> Result<()> {
+    let role = message.as_object().and_then(|m| m.text("role").map(|role| role.into_owned()));
+    match role {
+        Some(_) => Ok(()),
+        None => Err(SessionError::InvalidEntry {
+            reason: "a message is an object with a string `role`".to_owned(),
+        }),
+    }
+}
+
+/// Whether this entry makes a session worth a file.
+pub(super) fn is_answer(entry: &Entry) -> bool {
+    entry.kind() == EntryKind::Message
+        && entry
+            .message()
+            .and_then(|m| m.as_object())
+            .is_some_and(|m| m.text("role").is_some_and(|role| role == "assistant"))
+}

@@ -1,0 +1,75 @@
+//! Keeping bytes that are no part of a session beside it.
+
+use bytes::Bytes;
+use session_model::storage::{
+    AppendWriter, MAX_SEGMENT_BYTES, Precondition, PutOptions, SessionStorage, StorageErrorKind,
+    StorageKey,
+};
+use session_model::time::to_iso;
+use session_model::{Diagnostic, DiagnosticCode};
+
+use crate::error::Result;
+
+/// Why bytes are put aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Aside {
+    /// The whole file was no session.
+    Damaged,
+    /// The file ended in part of a record.
+    Torn,
+}
+
+/// Writes bytes to a new object beside a session, durably, and returns its key.
+///
+/// It is named `<file>.damaged-<time>` or `<file>.torn-<time>`, with `-2`, `-3`, … if taken.
+pub(super) async fn save(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+    why: Aside,
+    time_ms: i64,
+    bytes: Bytes,
+) -> Result<StorageKey> {
+    let why = match why {
+        Aside::Damaged => "damaged",
+        Aside::Torn => "torn",
+    };
+    let time = to_iso(time_ms).replace([':', '.'], "-");
+    let mut count = 1;
+    loop {
+        let number = if count == 1 { String::new() } else { format!("-{count}") };
+        let suffix = format!(".{why}-{time}{number}");
+        let name = key.file_name();
+        let aside =
+            key.with_file_name(format!("{}{suffix}", cut(name, MAX_SEGMENT_BYTES - suffix.len())))?;
+        let options = PutOptions::when(Precondition::Absent);
+        match storage.put(&aside, bytes.clone().into(), options).await {
+            Ok(_) => return Ok(aside),
+            Err(error) if error.kind() == StorageErrorKind::AlreadyExists => count += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Moves the torn end of a session into an object of its own and cuts it off.
+pub(super) async fn cut_tail(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+    writer: &mut dyn AppendWriter,
+    time_ms: i64,
+    tail: &Bytes,
+) -> Result<StorageKey> {
+    let moved = save(storage, key, Aside::Torn, time_ms, tail.clone()).await?;
+    writer.truncate(writer.len() - tail.len() as u64).await?;
+    Ok(moved)
+}
+
+/// At most so many bytes of a name, cut at a character.
+fn cut(name: &str, room: usize) -> &str {
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= room);
+    &name[..end.last().unwrap_or(0)]
+}
+
+pub(super) fn torn_diagnostic(moved: &StorageKey, bytes: usize) -> Diagnostic {
+    let detail = format!("{bytes} bytes at the end were no whole record and are now in {moved}");
+    Diagnostic::new(DiagnosticCode::TailMovedAside, detail)
+}

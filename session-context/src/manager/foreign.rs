@@ -1,0 +1,168 @@
+//! What to do when another program changed the file all the same.
+//!
+//! Claims are advisory: an older tool, an editor or a sync service knows nothing of them. What it
+//! wrote is taken over, and what only this session has is written behind it, so that neither side
+//! loses an entry.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use session_model::document::Loaded;
+use session_model::storage::{AppendOptions, PutOptions, StorageError, StorageErrorKind};
+use session_model::{Diagnostic, DiagnosticCode, Entry, SessionDocument};
+
+use super::aside::{self, Aside};
+use super::persist::read_if_there;
+use super::{FileState, SessionManager};
+use crate::error::Result;
+
+/// Two states of one session, joined.
+struct Joined {
+    document: SessionDocument,
+    /// What only this session had, now at the end.
+    ours: Vec<Entry>,
+    /// How many entries only the file had.
+    theirs: usize,
+}
+
+impl SessionManager {
+    /// Makes memory and file agree after somebody else changed the file.
+    pub(super) async fn take_over_foreign_changes(&mut self) -> Result<()> {
+        let FileState::Open(writer) = &mut self.file else { return Ok(()) };
+        let there = match writer.adopt().await {
+            Ok(_) => read_if_there(&*self.storage, &self.key).await?,
+            Err(error) if error.kind() == StorageErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let theirs = match there {
+            Some(bytes) => self.read_theirs(bytes).await?,
+            None => None,
+        };
+        let Some(theirs) = theirs else { return self.restore_file().await };
+        let mut joined = join(&self.document, theirs.document);
+        self.put_torn_tail_aside(&mut joined.document, true).await?;
+        // Written before memory changes: a failure leaves both as they were.
+        for entry in &joined.ours {
+            let line = joined.document.push(entry.clone());
+            if let FileState::Open(writer) = &mut self.file {
+                writer.append(line).await?;
+            }
+        }
+        self.adopt_joined(joined, theirs.diagnostics);
+        Ok(())
+    }
+
+    /// Writes the whole session through a fresh claim, whatever state the file is in.
+    pub(super) async fn write_whole_again(&mut self) -> Result<()> {
+        self.file = FileState::Pending(None);
+        let claim = AppendOptions::exclusive(&self.owner);
+        let mut writer = self.storage.open_append(&self.key, claim).await?;
+        let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
+        let blank = there.iter().all(u8::is_ascii_whitespace);
+        if !blank && let Some(theirs) = self.read_theirs(there).await? {
+            let mut joined = join(&self.document, theirs.document);
+            if joined.theirs > 0 {
+                self.put_torn_tail_aside(&mut joined.document, false).await?;
+                joined.ours.iter().for_each(|entry| drop(joined.document.push(entry.clone())));
+                self.adopt_joined(joined, theirs.diagnostics);
+            }
+        }
+        let written = writer.replace(self.document.to_payload(), PutOptions::default()).await;
+        self.file = FileState::Open(writer);
+        Ok(written.map(|_| ())?)
+    }
+
+    /// Reads what is in the file; what is no session is moved aside and counts as nothing.
+    async fn read_theirs(&mut self, bytes: Bytes) -> Result<Option<Loaded>> {
+        match SessionDocument::load(bytes.clone(), &self.load) {
+            Ok(loaded) if loaded.document.header().id() != self.session_id() => {
+                Err(StorageError::Conflict {
+                    key: self.key.clone(),
+                    detail: format!(
+                        "it now holds another session, {}",
+                        loaded.document.header().id()
+                    ),
+                }
+                .into())
+            }
+            Ok(loaded) => Ok(Some(loaded)),
+            Err(_) => {
+                let time = self.clock.now_ms();
+                let moved =
+                    aside::save(&*self.storage, &self.key, Aside::Damaged, time, bytes).await?;
+                let detail =
+                    format!("the session's file held something else, which is now {moved}");
+                self.note(Diagnostic::new(DiagnosticCode::FileMovedAside, detail));
+                Ok(None)
+            }
+        }
+    }
+
+    async fn restore_file(&mut self) -> Result<()> {
+        let FileState::Open(writer) = &mut self.file else { return Ok(()) };
+        writer.replace(self.document.to_payload(), PutOptions::default()).await?;
+        let detail = "another program removed or replaced the session's file; it was written again";
+        self.note(Diagnostic::new(DiagnosticCode::FileRestored, detail));
+        Ok(())
+    }
+
+    /// Moves a torn end into a file of its own; with `cut`, off the session's file too.
+    async fn put_torn_tail_aside(
+        &mut self,
+        document: &mut SessionDocument,
+        cut: bool,
+    ) -> Result<()> {
+        let tail = document.torn_tail().clone();
+        if tail.is_empty() {
+            return Ok(());
+        }
+        let time = self.clock.now_ms();
+        let moved = match &mut self.file {
+            FileState::Open(writer) if cut => {
+                aside::cut_tail(&*self.storage, &self.key, &mut **writer, time, &tail).await?
+            }
+            _ => aside::save(&*self.storage, &self.key, Aside::Torn, time, tail.clone()).await?,
+        };
+        document.forget_torn_tail();
+        self.note(aside::torn_diagnostic(&moved, tail.len()));
+        Ok(())
+    }
+
+    fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
+        let Joined { mut document, ours, theirs } = joined;
+        let leaf = self.leaf_entry().map(|leaf| leaf.id().map(Cow::into_owned));
+        let node = match leaf {
+            None => None,
+            Some(id) => id.and_then(|id| document.tree().find(&id)).or(document.tree().leaf()),
+        };
+        document.set_leaf(node);
+        self.document = document;
+        self.usage = None;
+        let detail = format!(
+            "another program changed the session's file: {theirs} of its entries were taken over, \
+             and {} of this session's stand behind them",
+            ours.len()
+        );
+        self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
+        let interleaved = |d: &Diagnostic| d.code == DiagnosticCode::InterleavedBranches;
+        found.into_iter().filter(interleaved).for_each(|diagnostic| self.note(diagnostic));
+    }
+}
+
+/// Finds what each side lacks; the file's state is the base, and `ours` is yet to be added to it.
+fn join(ours: &SessionDocument, theirs: SessionDocument) -> Joined {
+    let missing_from = |document: &SessionDocument, entries: &[Entry]| -> Vec<Entry> {
+        let lines: HashSet<&Bytes> = document.tree().entries().iter().map(Entry::line).collect();
+        let is_there = |entry: &Entry| match entry.id() {
+            Some(id) => document.tree().find(&id).is_some(),
+            None => lines.contains(entry.line()),
+        };
+        entries.iter().filter(|entry| !is_there(entry)).cloned().collect()
+    };
+    Joined {
+        ours: missing_from(&theirs, ours.tree().entries()),
+        theirs: missing_from(ours, theirs.tree().entries()).len(),
+        document: theirs,
+    }
+}

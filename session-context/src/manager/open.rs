@@ -1,0 +1,239 @@
+//! Making and opening sessions.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use session_model::document::{LoadError, Loaded};
+use session_model::migrate::migrate;
+use session_model::storage::{
+    AppendOptions, AppendWriter, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind,
+    StorageKey,
+};
+use session_model::time::to_iso;
+use session_model::{Diagnostic, DiagnosticCode, NewHeader, SessionDocument, SessionHeader};
+
+use super::aside::{self, Aside};
+use super::persist::read_if_there;
+use super::{FileState, NewSession, SessionManager, SessionOptions};
+use crate::error::{Result, SessionError};
+use crate::paths;
+
+impl SessionManager {
+    /// Makes a new session.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::InvalidKey`] if the session's id or bucket gives no valid key; with
+    /// [`SessionOptions::eager`] also whatever keeps the file from being written.
+    pub async fn create(
+        storage: Arc<dyn SessionStorage>,
+        new: NewSession,
+        options: SessionOptions,
+    ) -> Result<Self> {
+        let mut manager = Self::new_unwritten(storage, new, options)?;
+        if manager.eager {
+            manager.ensure_on_disk().await?;
+        }
+        Ok(manager)
+    }
+
+    /// Makes a new session that is kept in memory only.
+    ///
+    /// # Errors
+    ///
+    /// None in ordinary use; see [`create`](Self::create).
+    #[cfg(feature = "memory")]
+    pub fn in_memory(cwd: impl Into<String>, options: SessionOptions) -> Result<Self> {
+        let storage = Arc::new(session_store_memory::MemoryStorage::new());
+        let mut manager = Self::new_unwritten(storage, NewSession::in_cwd(cwd), options)?;
+        manager.persistent = false;
+        Ok(manager)
+    }
+
+    fn new_unwritten(
+        storage: Arc<dyn SessionStorage>,
+        new: NewSession,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let time = to_iso(options.clock.now_ms());
+        let id = new.id.unwrap_or_else(|| options.ids.session_id());
+        let bucket = match new.bucket {
+            Some(bucket) => bucket,
+            None => paths::bucket_key(&new.cwd)?,
+        };
+        let key = bucket.join(paths::session_file_name(&time, &id))?;
+        let header = SessionHeader::new(&NewHeader {
+            id,
+            timestamp: time,
+            cwd: new.cwd,
+            parent_session: new.parent_session,
+            provider_prompt_cache_key: new.provider_prompt_cache_key,
+            ..NewHeader::default()
+        });
+        let file = FileState::Pending(None);
+        Ok(Self::assemble(storage, key, SessionDocument::new(header), file, options))
+    }
+
+    /// Opens a session for writing, or makes a new one at this very key if there is none; its
+    /// file is written at once.
+    ///
+    /// Old formats are brought up to date and the file is rewritten at once. A torn end is moved
+    /// into a file of its own, and so is a file that is no session: a new session takes its place.
+    /// [`diagnostics`](Self::diagnostics) tells what was done. A session of a newer format opens
+    /// read-only.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Storage`] of kind `Busy`, naming the holder, if another writer has it open.
+    pub async fn open(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        cwd: &str,
+        options: SessionOptions,
+    ) -> Result<Self> {
+        let missing = match storage.head(&key).await {
+            Ok(_) => false,
+            Err(error) if error.kind() == StorageErrorKind::NotFound => true,
+            Err(error) => return Err(error.into()),
+        };
+        if missing {
+            return Self::new_at(storage, key, cwd, None, options).await;
+        }
+        let claim = AppendOptions::exclusive(&options.owner);
+        let writer = storage.open_append(&key, claim).await?;
+        let (_, bytes) = storage.read_all(&key).await?;
+        match SessionDocument::load(bytes.clone(), &options.load) {
+            Ok(loaded) => Self::take_up(storage, key, loaded, writer, options).await,
+            Err(LoadError::Empty) => Self::new_at(storage, key, cwd, Some(writer), options).await,
+            Err(error) => {
+                Self::replace_damaged(storage, key, cwd, (bytes, error), writer, options).await
+            }
+        }
+    }
+
+    /// Opens a session for reading; nothing on disk is changed.
+    ///
+    /// An old format is brought up to date in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotFound`], or [`SessionError::NotASession`] with the reason.
+    pub async fn open_read_only(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let Some(bytes) = read_if_there(&*storage, &key).await? else {
+            return Err(SessionError::NotFound { key });
+        };
+        let Loaded { mut document, mut diagnostics, .. } =
+            SessionDocument::load(bytes, &options.load)
+                .map_err(|source| SessionError::NotASession { key: key.clone(), source })?;
+        if let Some(migration) = migrate(&mut document, &mut *options.ids) {
+            diagnostics.push(migration.diagnostic());
+        }
+        let file = FileState::ReadOnly("it was opened for reading".to_owned());
+        let mut manager = Self::assemble(storage, key, document, file, options);
+        manager.diagnostics = diagnostics;
+        Ok(manager)
+    }
+
+    /// A new session where there was none, or nothing.
+    async fn new_at(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        cwd: &str,
+        writer: Option<Box<dyn AppendWriter>>,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let header = SessionHeader::new(&NewHeader {
+            id: options.ids.session_id(),
+            timestamp: to_iso(options.clock.now_ms()),
+            cwd: cwd.to_owned(),
+            ..NewHeader::default()
+        });
+        let file = FileState::Pending(writer);
+        let mut manager = Self::assemble(storage, key, SessionDocument::new(header), file, options);
+        // Whoever names a path counts on finding the session there again.
+        manager.ensure_on_disk().await?;
+        Ok(manager)
+    }
+
+    async fn replace_damaged(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        cwd: &str,
+        (bytes, why): (Bytes, LoadError),
+        mut writer: Box<dyn AppendWriter>,
+        options: SessionOptions,
+    ) -> Result<Self> {
+        let time = options.clock.now_ms();
+        let moved = aside::save(&*storage, &key, Aside::Damaged, time, bytes).await?;
+        writer.truncate(0).await?;
+        let mut manager = Self::new_at(storage, key, cwd, Some(writer), options).await?;
+        let detail = format!("{why}; it is now {moved}, and a new session takes its place");
+        manager.note(Diagnostic::new(DiagnosticCode::FileMovedAside, detail));
+        Ok(manager)
+    }
+
+    async fn take_up(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        loaded: Loaded,
+        mut writer: Box<dyn AppendWriter>,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let Loaded { mut document, mut diagnostics, .. } = loaded;
+        if document.header().is_newer() {
+            writer.close().await?;
+            let reason = format!(
+                "its format version {} is newer than this program's {}; update the program to write it",
+                document.header().version(),
+                session_model::CURRENT_VERSION
+            );
+            let mut manager =
+                Self::assemble(storage, key, document, FileState::ReadOnly(reason), options);
+            manager.diagnostics = diagnostics;
+            return Ok(manager);
+        }
+        if !document.torn_tail().is_empty() {
+            let tail = document.torn_tail().clone();
+            let time = options.clock.now_ms();
+            let moved = aside::cut_tail(&*storage, &key, &mut *writer, time, &tail).await?;
+            document.forget_torn_tail();
+            diagnostics.push(aside::torn_diagnostic(&moved, tail.len()));
+        }
+        if let Some(migration) = migrate(&mut document, &mut *options.ids) {
+            writer.replace(document.to_payload(), PutOptions::default()).await?;
+            diagnostics.push(migration.diagnostic());
+        }
+        let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
+        diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
+        Ok(manager)
+    }
+
+    fn assemble(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        document: SessionDocument,
+        file: FileState,
+        options: SessionOptions,
+    ) -> Self {
+        let SessionOptions { clock, ids, owner, eager, load } = options;
+        Self {
+            storage,
+            key,
+            document,
+            file,
+            clock,
+            ids,
+            owner,
+            eager,
+            persistent: true,
+            load,
+            failure: None,
+            diagnostics: Vec::new(),
+            usage: None,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Keeping the file in step with memory.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use session_model::Entry;
+use session_model::storage::{
+    AppendOptions, AppendWriter, Durability, Payload, Precondition, PutOptions, SessionStorage,
+    StorageError, StorageErrorKind, StorageKey,
+};
+
+use super::append::is_answer;
+use super::{FileState, SessionManager};
+use crate::error::{Result, SessionError};
+
+/// How often another program's changes are taken over before a write is given up.
+pub(super) const ATTEMPTS: usize = 3;
+
+impl SessionManager {
+    /// Adds an entry to memory and, if it is time, to the file.
+    pub(super) async fn save_new(&mut self, entry: Entry, id: &str) -> Result<()> {
+        let saved = match &self.file {
+            _ if self.failure.is_some() => Ok(()),
+            FileState::Open(_) => self.write_line(&entry).await,
+            FileState::Pending(_) if self.eager || is_answer(&entry) => {
+                self.document.push(entry);
+                let written = self.write_first().await;
+                return self.outcome(written, id);
+            }
+            FileState::Pending(_) | FileState::ReadOnly(_) => Ok(()),
+        };
+        self.document.push(entry);
+        self.outcome(saved, id)
+    }
+
+    /// Latches a first failure, and reports the latched one.
+    fn outcome(&mut self, saved: Result<()>, id: &str) -> Result<()> {
+        if let Err(error) = saved {
+            self.latch(error);
+        }
+        match &self.failure {
+            None => Ok(()),
+            Some(source) => {
+                Err(SessionError::NotSaved { entry: id.to_owned(), source: source.clone() })
+            }
+        }
+    }
+
+    pub(super) fn latch(&mut self, error: SessionError) {
+        if self.failure.is_none() {
+            tracing::error!(session = %self.key, error = %error, "the session is no longer saved");
+            self.failure = Some(Arc::new(error));
+        }
+    }
+
+    async fn write_line(&mut self, entry: &Entry) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let FileState::Open(writer) = &mut self.file else { return Ok(()) };
+            match writer.append(self.document.line_for(entry)).await {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == StorageErrorKind::Conflict => {
+                    self.take_over_foreign_changes().await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(keeps_changing(&self.key))
+    }
+
+    /// Makes the file with everything so far.
+    async fn write_first(&mut self) -> Result<()> {
+        let FileState::Pending(waiting) = &mut self.file else { return Ok(()) };
+        let mut writer = match waiting.take() {
+            Some(writer) => writer,
+            None => {
+                let options = AppendOptions::exclusive(&self.owner).when(Precondition::Absent);
+                self.storage.open_append(&self.key, options).await?
+            }
+        };
+        let payload = self.document.to_payload();
+        let written = write_whole(&mut *writer, payload).await;
+        self.file = FileState::Open(writer);
+        written
+    }
+
+    /// Writes the file now if it does not exist yet.
+    ///
+    /// A program that tells others the session's path calls this first.
+    ///
+    /// # Errors
+    ///
+    /// Why the file could not be written, or the first failure to save before.
+    pub async fn ensure_on_disk(&mut self) -> Result<()> {
+        self.check_saved()?;
+        if matches!(self.file, FileState::Pending(_))
+            && let Err(error) = self.write_first().await
+        {
+            self.latch(error.clone());
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Waits until everything in the file has reached the disk.
+    ///
+    /// A session nothing was written of yet stays unwritten.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to save, if it has not been made good.
+    pub async fn flush(&mut self) -> Result<()> {
+        self.check_saved()?;
+        if let FileState::Open(writer) = &mut self.file
+            && let Err(error) = writer.sync(Durability::Durable).await
+        {
+            self.latch(error.into());
+        }
+        self.check_saved()
+    }
+
+    fn check_saved(&self) -> Result<()> {
+        match &self.failure {
+            None => Ok(()),
+            Some(source) => Err(SessionError::Unsaved { source: source.clone() }),
+        }
+    }
+
+    /// Writes the whole session again after a failure to save, and forgets the failure.
+    ///
+    /// The file is replaced atomically: until that has worked, it stays as it is. Entries that
+    /// another program added meanwhile are kept.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not be written; the failure stays.
+    pub async fn save_again(&mut self) -> Result<()> {
+        if matches!(self.file, FileState::ReadOnly(_)) {
+            return Ok(());
+        }
+        self.write_whole_again().await?;
+        self.failure = None;
+        Ok(())
+    }
+
+    /// Saves what can be saved, gives up the claim on the file, and ends the session.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to save, else the first thing that went wrong now. The claim is given up
+    /// in any case.
+    pub async fn close(mut self) -> Result<()> {
+        let flushed = self.flush().await;
+        let file = std::mem::replace(&mut self.file, FileState::Pending(None));
+        let closed = match file {
+            FileState::Open(writer) | FileState::Pending(Some(writer)) => writer.close().await,
+            FileState::Pending(None) | FileState::ReadOnly(_) => return flushed,
+        };
+        flushed.and(closed.map(|_| ()).map_err(Into::into))
+    }
+}
+
+/// What is left to say when taking over another program's changes does not end.
+pub(super) fn keeps_changing(key: &StorageKey) -> SessionError {
+    let detail = "another program keeps changing it".to_owned();
+    StorageError::Conflict { key: key.clone(), detail }.into()
+}
+
+/// Writes a whole session through a writer that may hold an empty file.
+pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload) -> Result<()> {
+    if writer.is_empty() {
+        writer.append(payload.to_bytes()).await?;
+    } else {
+        writer.replace(payload, PutOptions::default()).await?;
+    }
+    Ok(())
+}
+
+/// Reads a whole object, or `None` if there is none.
+pub(super) async fn read_if_there(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+) -> Result<Option<Bytes>> {
+    use session_model::storage::SessionStorageExt;
+    match storage.read_all(key).await {
+        Ok((_, bytes)) => Ok(Some(bytes)),
+        Err(error) if error.kind() == StorageErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

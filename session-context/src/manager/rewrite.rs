@@ -1,0 +1,146 @@
+//! Changing what is already written: titles and entries.
+
+use session_model::body::{EntryBody, TitleChange, TitleSource};
+use session_model::env::fresh_entry_id;
+use session_model::storage::{Precondition, PutOptions, StorageError, StorageErrorKind};
+use session_model::time::to_iso;
+use session_model::{Entry, SessionDocument};
+
+use super::persist::{ATTEMPTS, keeps_changing};
+use super::{FileState, SessionManager};
+use crate::error::{Result, SessionError};
+
+/// Who gives a session its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameSource {
+    /// A program made it up; it never replaces a name a person gave.
+    Auto,
+    /// A person gave it.
+    User,
+}
+
+impl SessionManager {
+    /// Names the session and tells whether the name was taken.
+    ///
+    /// Control characters become spaces, runs of spaces one, and the ends are trimmed. A name that
+    /// is empty then is not taken, nor one of [`NameSource::Auto`] where a person gave one.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::ReadOnly`], or why the file could not be written: the old name stays then.
+    pub async fn set_session_name(&mut self, name: &str, source: NameSource) -> Result<bool> {
+        let name = clean_name(name);
+        let users = self.header().title_source().as_deref() == Some("user");
+        if name.is_empty() || (source == NameSource::Auto && users && self.session_name().is_some())
+        {
+            return Ok(false);
+        }
+        let now = to_iso(self.clock.now_ms());
+        let tree = self.document.tree();
+        let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
+        let (text, typed) = match source {
+            NameSource::Auto => ("auto", TitleSource::Auto),
+            NameSource::User => ("user", TitleSource::User),
+        };
+        let change = EntryBody::from(TitleChange {
+            title: name.clone(),
+            previous_title: self.session_name(),
+            source: Some(typed),
+            ..Default::default()
+        });
+        let entry =
+            Entry::from_json(&change.to_entry_json(&id, self.parent_for_new().as_deref(), &now))
+                .ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?;
+        self.rewrite(|document| {
+            document.header_mut().set_title(&name, text, &now);
+            document.push(entry.clone());
+        })
+        .await?;
+        Ok(true)
+    }
+
+    /// Changes entries in place; `change` answers `None` for those that stay.
+    ///
+    /// The file is replaced atomically, every untouched line byte for byte as it was. Returns how
+    /// many entries were changed.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::ReadOnly`], or why the file could not be written: nothing is changed then,
+    /// in memory or on disk.
+    pub async fn rewrite_entries(
+        &mut self,
+        mut change: impl FnMut(&Entry) -> Option<Entry>,
+    ) -> Result<usize> {
+        if !self.entries().iter().any(|entry| change(entry).is_some()) {
+            return Ok(0);
+        }
+        let mut changed = 0;
+        self.rewrite(|document| {
+            changed = 0;
+            document.edit_entries(|_, entry| {
+                let new = change(entry);
+                changed += usize::from(new.is_some());
+                new
+            });
+        })
+        .await?;
+        Ok(changed)
+    }
+
+    /// Puts a changed document in the place of the session's, on disk first.
+    ///
+    /// If another program changed the file, what it wrote is taken over and the change is made
+    /// again on both together.
+    async fn rewrite(&mut self, mut change: impl FnMut(&mut SessionDocument)) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let mut document = self.document.clone();
+            change(&mut document);
+            match &mut self.file {
+                FileState::ReadOnly(reason) => {
+                    return Err(SessionError::ReadOnly {
+                        key: self.key.clone(),
+                        reason: reason.clone(),
+                    });
+                }
+                FileState::Pending(_) => {}
+                FileState::Open(writer) => {
+                    let unchanged = PutOptions::when(Precondition::Length(writer.len()));
+                    match writer.replace(document.to_payload(), unchanged).await {
+                        Ok(_) => self.failure = None,
+                        Err(error) if is_foreign_change(&error) => {
+                            self.take_over_foreign_changes().await?;
+                            continue;
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            self.document = document;
+            self.usage = None;
+            return Ok(());
+        }
+        Err(keeps_changing(&self.key))
+    }
+}
+
+fn is_foreign_change(error: &StorageError) -> bool {
+    matches!(error.kind(), StorageErrorKind::Conflict | StorageErrorKind::NotFound)
+}
+
+fn clean_name(name: &str) -> String {
+    let spaced: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_line_of_printable_text() {
+        assert_eq!(clean_name("  Auto\u{7} title\nline2  "), "Auto title line2");
+        assert_eq!(clean_name("\u{1b}[31mUser\u{1b}[0m name"), "[31mUser [0m name");
+        assert_eq!(clean_name(" \n\t "), "");
+    }
+}

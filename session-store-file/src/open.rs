@@ -1,0 +1,109 @@
+//! The file an open writer is at: writing at its end, cutting, syncing.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use session_model::storage::{Durability, StorageKey};
+
+use crate::dir::{self, FILE_MODE, Found};
+use crate::error::Fault;
+use crate::lock::Courtesy;
+use crate::remove;
+use crate::replace::Placed;
+use crate::state::Glance;
+
+/// The object a writer is at.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) dir: File,
+    pub(crate) file: File,
+    /// The file and its size as this writer knows them.
+    pub(crate) at: Glance,
+    /// Whether the entry in the directory is known to be durable.
+    entry_is_durable: bool,
+}
+
+impl Open {
+    /// Opens what was found, or creates it; the operation lock must be held.
+    pub(crate) fn new(dir: File, key: &StorageKey, found: Found) -> Result<Self, Fault> {
+        let (name, flags) = (key.file_name(), OFlags::WRONLY | OFlags::APPEND);
+        let file = match found {
+            Found::Object(_) => dir::open(&dir, name, flags)?.ok_or(Errno::NOENT)?,
+            Found::Nothing => dir::create(&dir, name, flags, FILE_MODE)?,
+            Found::Directory => {
+                remove::prune(&dir, name)?;
+                dir::create(&dir, name, flags, FILE_MODE)?
+            }
+        };
+        let at = dir::state(&file)?.glance();
+        Ok(Self { dir, file, at, entry_is_durable: false })
+    }
+
+    /// Goes on in a file that has just become the object.
+    pub(crate) fn placed(placed: Placed, durability: Durability) -> Result<Self, Fault> {
+        let Placed { file, dir, state } = placed;
+        rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+        let entry_is_durable = durability >= Durability::Durable;
+        if entry_is_durable {
+            dir.sync_all()?;
+        }
+        Ok(Self { dir, file, at: state.glance(), entry_is_durable })
+    }
+
+    /// Writes at the end, all or nothing, and returns where.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
+        let _courtesy = Courtesy::of_writer(&self.file);
+        let start = self.at.size;
+        let mut written = 0;
+        while written < bytes.len() {
+            match (&self.file).write(&bytes[written..]) {
+                Ok(0) => {
+                    return Err(self.cut_back(start, written, io::ErrorKind::WriteZero.into()));
+                }
+                Ok(n) => written += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.cut_back(start, written, error)),
+            }
+        }
+        self.at.size += bytes.len() as u64;
+        Ok(start)
+    }
+
+    /// Takes away what a failed append wrote and returns why it failed.
+    fn cut_back(&self, start: u64, written: usize, write: io::Error) -> Fault {
+        let cut = || {
+            let size = self.file.metadata()?.len();
+            match size.checked_sub(written as u64) {
+                _ if written == 0 => Ok(()),
+                Some(rest) if rest == start => self.file.set_len(start),
+                // Cutting would take what somebody else wrote behind.
+                _ => Err(io::Error::other("the object was changed meanwhile")),
+            }
+        };
+        match cut() {
+            Ok(()) => write.into(),
+            Err(cut) => Fault::Torn { write, cut },
+        }
+    }
+
+    pub(crate) fn truncate(&mut self, len: u64) -> Result<(), Fault> {
+        if len < self.at.size {
+            dir::state(&self.file)?.outlive();
+            let _courtesy = Courtesy::of_writer(&self.file);
+            self.file.set_len(len)?;
+            self.at.size = len;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), Fault> {
+        self.file.sync_data()?;
+        if !self.entry_is_durable {
+            self.dir.sync_all()?;
+            self.entry_is_durable = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Removing objects, and directories in which no object is left.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Dir};
+use rustix::io::Errno;
+use session_model::storage::{Result, StorageError, StorageKey};
+
+use crate::dir::{self, Found};
+use crate::error::{During, Fault};
+use crate::list::Listing;
+use crate::state::State;
+use crate::store::{Parents, Store};
+use crate::{lease, names, temp};
+
+const OPERATION: &str = "remove";
+
+impl Store {
+    pub(crate) fn remove(&self, key: &StorageKey) -> Result<()> {
+        let not_found = || StorageError::NotFound { key: key.clone() };
+        let root = self.root().during(OPERATION, key)?;
+        let _locked = self.lock(&root).during(OPERATION, key)?;
+        let dir = dir::parent(&root, key).during(OPERATION, key)?.ok_or_else(not_found)?;
+        match dir::find(&dir, key.file_name()).during(OPERATION, key)? {
+            Found::Object(state) => {
+                lease::ensure_free(&dir, key)?;
+                unlink(&dir, key.file_name(), state).during(OPERATION, key)
+            }
+            Found::Nothing | Found::Directory => Err(not_found()),
+        }
+    }
+
+    /// Removes what lies below a prefix; nothing, if any of it is held or cannot be listed.
+    pub(crate) fn remove_all(self: &Arc<Self>, prefix: &StorageKey) -> Result<u64> {
+        let root = self.root().during(OPERATION, prefix)?;
+        let _locked = self.lock(&root).during(OPERATION, prefix)?;
+        let mut parents = Parents::new(self);
+        let mut keys = Vec::new();
+        for meta in Listing::locked(self, prefix) {
+            let key = meta?.key;
+            if let Some(dir) = parents.of(&key).during(OPERATION, &key)? {
+                lease::ensure_free(dir, &key)?;
+                keys.push(key);
+            }
+        }
+        let mut removed = 0;
+        for key in &keys {
+            let Some(dir) = parents.of(key).during(OPERATION, key)? else { continue };
+            if let Found::Object(state) = dir::find(dir, key.file_name()).during(OPERATION, key)? {
+                unlink(dir, key.file_name(), state).during(OPERATION, key)?;
+                removed += 1;
+            }
+        }
+        if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)?
+            && dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory
+        {
+            prune(&dir, prefix.file_name()).during(OPERATION, prefix)?;
+        }
+        Ok(removed)
+    }
+}
+
+/// Removes a directory and those below it, as far as nothing of worth lies in them; the operation
+/// lock must be held.
+///
+/// Sidecars nobody has locked and temporary files of dead processes go with their directory.
+pub(crate) fn prune(parent: &File, name: &str) -> Result<(), Fault> {
+    let name = CString::new(name).map_err(io::Error::from)?;
+    let mut levels = Vec::from_iter(Level::open(parent, name)?);
+    while let Some(level) = levels.last_mut() {
+        if let Some(name) = level.below.pop() {
+            let next = Level::open(&level.dir, name)?;
+            levels.extend(next);
+            continue;
+        }
+        let Some(empty) = levels.pop() else { break };
+        let parent = levels.last().map_or(parent, |level| &level.dir);
+        match rustix::fs::unlinkat(parent, &*empty.name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// A directory that is being emptied.
+struct Level {
+    dir: File,
+    name: CString,
+    below: Vec<CString>,
+}
+
+impl Level {
+    /// Opens a directory and removes the files of no use from it; `None` without one.
+    fn open(parent: &File, name: CString) -> Result<Option<Self>, Fault> {
+        let Some(dir) = dir::enter(parent, &*name)? else { return Ok(None) };
+        let mut below = Vec::new();
+        for entry in Dir::read_from(&dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            match name.to_bytes() {
+                b"." | b".." => {}
+                bytes if names::is_sidecar(bytes) => lease::remove_unused(&dir, name)?,
+                bytes if names::is_temp(bytes) => temp::remove_dead(&dir, name)?,
+                _ if dir::find(&dir, name)? == Found::Directory => below.push(name.to_owned()),
+                _ => {}
+            }
+        }
+        Ok(Some(Self { dir, name, below }))
+    }
+}
+
+/// Removes an object in this state.
+fn unlink(dir: &File, name: &str, state: State) -> Result<(), Errno> {
+    state.outlive();
+    rustix::fs::unlinkat(dir, name, AtFlags::empty())
+}

@@ -1,0 +1,114 @@
+//! What writers do when somebody moves or removes things under them.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+
+use bytes::Bytes;
+use session_model::storage::{AppendOptions, SessionStorage, StorageErrorKind};
+use session_store_file::FileStorage;
+use support::{Place, accepted, block_on, key, kind};
+
+fn started(place: &Place) -> Box<dyn session_model::storage::AppendWriter> {
+    let mut writer = place.exclusive("d/a");
+    assert_eq!(block_on(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+    writer
+}
+
+fn assert_held(place: &Place) {
+    let other = FileStorage::open(place.path("")).unwrap();
+    let late = block_on(other.open_append(&key("d/a"), AppendOptions::exclusive("late")));
+    assert_eq!(kind(late), StorageErrorKind::Busy);
+}
+
+#[test]
+fn an_object_moved_away_and_copied_back_is_a_conflict() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::rename(place.path("d/a"), place.path("d/a.bak")).unwrap();
+    fs::copy(place.path("d/a.bak"), place.path("d/a")).unwrap();
+    let lost = block_on(writer.append(Bytes::from("two\n")));
+    assert_eq!(kind(lost), StorageErrorKind::Conflict);
+    assert_eq!(block_on(writer.adopt()).unwrap().size, 4);
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    assert_eq!((place.read("d/a"), place.read("d/a.bak")), ("one\ntwo\n".into(), "one\n".into()));
+}
+
+#[test]
+fn a_change_is_noticed_at_the_latest_when_closing() {
+    let place = Place::new();
+    let writer = started(&place);
+    fs::write(place.path("other"), "ONE\n").unwrap();
+    fs::rename(place.path("other"), place.path("d/a")).unwrap();
+    assert_eq!(kind(block_on(writer.close())), StorageErrorKind::Conflict);
+    drop(place.exclusive("d/a"));
+}
+
+#[test]
+fn a_removed_directory_is_made_again_and_held() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::remove_dir_all(place.path("d")).unwrap();
+    let lost = block_on(writer.append(Bytes::from("two\n")));
+    assert_eq!(kind(lost), StorageErrorKind::Conflict);
+    assert_eq!(kind(block_on(writer.adopt())), StorageErrorKind::NotFound);
+    block_on(writer.replace("one\n".into(), accepted())).unwrap();
+    assert_held(&place);
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    assert_eq!(place.read("d/a"), "one\ntwo\n");
+    block_on(writer.close()).unwrap();
+    drop(place.exclusive("d/a"));
+}
+
+#[test]
+fn an_adopted_object_in_another_directory_is_held() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::rename(place.path("d"), place.path("old")).unwrap();
+    fs::create_dir(place.path("d")).unwrap();
+    fs::write(place.path("d/a"), "restored\n").unwrap();
+    assert_eq!(block_on(writer.adopt()).unwrap().size, 9);
+    assert_held(&place);
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 9);
+    assert_eq!(place.read("d/a"), "restored\ntwo\n");
+    assert_eq!(place.read("old/a"), "one\n");
+}
+
+#[test]
+fn a_claim_taken_by_another_is_not_taken_back() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::rename(place.path("d"), place.path("old")).unwrap();
+    let mut winner = place.exclusive("d/a");
+    let lost = block_on(writer.append(Bytes::from("two\n")));
+    assert_eq!(kind(lost), StorageErrorKind::Conflict);
+    let lost = block_on(writer.replace("bad\n".into(), accepted()));
+    assert_eq!(kind(lost), StorageErrorKind::Busy);
+    assert_eq!(block_on(winner.append(Bytes::from("mine\n"))).unwrap(), 0);
+    assert_eq!(place.read("d/a"), "mine\n");
+}
+
+#[test]
+fn a_moved_root_is_a_conflict() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    let moved = place.dir.path().join("moved");
+    fs::rename(place.path(""), &moved).unwrap();
+    let lost = block_on(writer.append(Bytes::from("two\n")));
+    assert_eq!(kind(lost), StorageErrorKind::Conflict);
+    fs::rename(moved, place.path("")).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    assert_eq!(place.read("d/a"), "one\ntwo\n");
+}
+
+#[test]
+fn a_shared_writer_makes_its_directory_again() {
+    let place = Place::new();
+    let options = AppendOptions::default();
+    let mut writer = block_on(place.storage.open_append(&key("d/a"), options)).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+    fs::remove_dir_all(place.path("d")).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 0);
+    assert_eq!(place.read("d/a"), "two\n");
+}

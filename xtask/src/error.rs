@@ -1,0 +1,89 @@
+//! What can go wrong in a step.
+
+use std::{error::Error as _, io, path::PathBuf, process::ExitStatus};
+
+/// The result of a step.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a step failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A program could not be started.
+    #[error("cannot start `{command}`")]
+    Start {
+        /// The command line.
+        command: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A program ended with a failure.
+    #[error("`{command}` ended with {status}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// A program's answer is not the JSON it should be.
+    #[error("cannot read the answer of `{command}`")]
+    Answer {
+        /// The command line.
+        command: String,
+        /// What is wrong with the answer.
+        source: serde_json::Error,
+    },
+    /// A file of the project could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// `tidy` found something.
+    #[error("{0} findings; each line above names a place to mend")]
+    Untidy(usize),
+    /// The workspace lacks a bench.
+    #[error("package `{package}` has no bench named `{bench}`")]
+    NoBench {
+        /// The package that should have it.
+        package: &'static str,
+        /// The bench's name.
+        bench: &'static str,
+    },
+    /// No Redis, and none could be installed.
+    #[error(
+        "no redis-server or valkey-server on PATH, and {tried}; install one of them, or set \
+         SESSION_TEST_REDIS_SERVER to its path: the tests need a real server and skip nothing"
+    )]
+    NoRedis {
+        /// What was tried.
+        tried: String,
+    },
+    /// Redis could not be prepared or started.
+    #[error("cannot prepare a private Redis")]
+    RedisSetUp(#[source] io::Error),
+    /// Redis ended before it answered.
+    #[error("{} did not come up; its log ends with:\n{log}", binary.display())]
+    RedisDown {
+        /// The server's path.
+        binary: PathBuf,
+        /// The end of its log.
+        log: String,
+    },
+}
+
+impl Error {
+    /// The message with those of all its causes.
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
+}

@@ -1,0 +1,26 @@
+//! Everything a developer or CI runs: the checks, the tests with their set-up, the benches.
+//!
+//! The `xtask` binary only reads the command line; the commands live here so that they have unit
+//! tests like everything else.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's tool talks on the terminal"
+)]
+
+pub mod bench;
+pub mod ci;
+mod deny;
+mod error;
+mod features;
+mod metadata;
+mod process;
+mod redis;
+mod report;
+pub mod test;
+pub mod tidy;
+
+pub use error::{Error, Result};
+pub use metadata::Metadata;
+pub use report::Report;
