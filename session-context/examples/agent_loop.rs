@@ -12,10 +12,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use session_context::{
-    ContextOptions, LeafChoice, NewSession, SessionManager, SessionOptions, build_session_context,
-    open_storage,
-};
+use session_context::{NewSession, SessionManager, SessionOptions, open_storage};
 use session_model::json::RawJson;
 use session_model::message::{
     AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage,
@@ -81,9 +78,7 @@ async fn turn(session: &mut SessionManager, model: &mut Model, power_fails: bool
 
 /// What the model is sent: the path to the leaf, mended where it has to be, in words models know.
 fn messages_for_model(session: &SessionManager) -> Vec<RawJson> {
-    let leaf = LeafChoice::Current;
-    let context = build_session_context(session.tree(), leaf, &ContextOptions::default());
-    context.to_llm().iter().map(|message| message.json().clone()).collect()
+    session.build_session_context().to_llm().iter().map(|message| message.json().clone()).collect()
 }
 
 fn text_of(message: &RawJson) -> String {

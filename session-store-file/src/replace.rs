@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use session_model::storage::{
-    CopyOptions, ObjectMeta, Precondition, PutOptions, RenameOptions, Result, StorageError,
-    StorageKey,
+    ObjectMeta, Precondition, PutOptions, Result, StorageError, StorageKey,
 };
 
 use crate::dir::{self, Found};
@@ -79,11 +78,10 @@ impl Store {
         self: &Arc<Self>,
         from: &StorageKey,
         to: &StorageKey,
-        options: CopyOptions,
+        overwrite: bool,
     ) -> Result<ObjectMeta> {
         let (source, state) = read::open(&mut Parents::new(self), from)?;
-        let precondition =
-            if options.overwrite { Precondition::None } else { Precondition::Absent };
+        let precondition = if overwrite { Precondition::None } else { Precondition::Absent };
         self.put(to, &PutOptions::when(precondition), |target| {
             // Within one file system this is done by the system, where it can without copying.
             io::copy(&mut (&source).take(state.size), &mut &*target).map(drop)
@@ -94,8 +92,12 @@ impl Store {
         self: &Arc<Self>,
         from: &StorageKey,
         to: &StorageKey,
-        options: RenameOptions,
+        overwrite: bool,
     ) -> Result<ObjectMeta> {
+        if from == to {
+            // To the system this is nothing at all, but it is to begin a new state.
+            return self.copy(from, to, overwrite);
+        }
         let operation = "rename";
         let not_found = || StorageError::NotFound { key: from.clone() };
         let root = self.root().during(operation, from)?;
@@ -108,18 +110,14 @@ impl Store {
             return Err(not_found());
         };
         lease::ensure_free(&from_dir, from)?;
-        let precondition =
-            if options.overwrite { Precondition::None } else { Precondition::Absent };
+        let precondition = if overwrite { Precondition::None } else { Precondition::Absent };
         let target = self.admit(&root, to, &precondition, false)?;
-        if from == to {
-            return Ok(state.meta(to));
-        }
         let (to_dir, grown) = dir::make_parent(&root, to).during(operation, to)?;
         if target == Found::Directory {
             remove::prune(&to_dir, to.file_name()).during(operation, to)?;
         }
         state.outlive();
-        dir::place((&from_dir, from.file_name()), (&to_dir, to.file_name()), options.overwrite)
+        dir::place((&from_dir, from.file_name()), (&to_dir, to.file_name()), overwrite)
             .during(operation, to)?;
         let Found::Object(state) = dir::find(&to_dir, to.file_name()).during(operation, to)? else {
             return Err(StorageError::NotFound { key: to.clone() });

@@ -161,7 +161,7 @@ impl SessionStorage for FileStorage {
         to: &StorageKey,
         options: CopyOptions,
     ) -> Result<ObjectMeta> {
-        self.store.copy(from, to, options)
+        self.store.copy(from, to, options.overwrite)
     }
 
     async fn rename(
@@ -170,7 +170,7 @@ impl SessionStorage for FileStorage {
         to: &StorageKey,
         options: RenameOptions,
     ) -> Result<ObjectMeta> {
-        self.store.rename(from, to, options)
+        self.store.rename(from, to, options.overwrite)
     }
 
     async fn remove(&self, key: &StorageKey) -> Result<()> {

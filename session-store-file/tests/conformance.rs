@@ -15,7 +15,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use libtest_mimic::{Arguments, Failed, Trial};
 use session_model::conformance::{
-    self, Abilities, Check, FaultPoint, Harness, HookResult, Subject, Tampering, Task,
+    self, Abilities, Check, FaultPoint, Harness, HookResult, RandomRun, Subject, Tampering, Task,
 };
 use session_model::storage::{SessionStorage, StorageKey};
 use session_store_file::FileStorage;
@@ -25,6 +25,8 @@ use faulty::{Faulty, Plan};
 
 /// Names the one check that a process was started for.
 const ONE_CHECK: &str = "SESSION_STORE_FILE_CHECK";
+/// The seed of a longer random run, which is made if this is set.
+const RANDOM_SEED: &str = "SESSION_STORE_FILE_RANDOM_SEED";
 
 fn main() -> ExitCode {
     let harness: Arc<dyn Harness> = Arc::new(Directories);
@@ -49,7 +51,13 @@ fn main() -> ExitCode {
             if alone { run_alone(&check) } else { Ok(check.run(&harness)?) }
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let mut trials: Vec<_> = trials.collect();
+    if let Ok(seed) = env::var(RANDOM_SEED) {
+        let run = RandomRun { seed: seed.parse().unwrap(), cases: 2000, steps: 80 };
+        let harness = Arc::clone(&harness);
+        trials.push(Trial::test("file::random::longer_run", move || Ok(run.run(&harness)?)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// Runs a check in a process that gets an error, not a signal, at the limit of a file's size.

@@ -29,9 +29,9 @@ impl<'a> Emitter<'a> {
     /// The whole path, compactions in their places.
     pub(super) fn everything(&mut self) {
         for at in 0..self.path.len() {
-            if self.path.entry(at).kind() == EntryKind::Compaction {
-                let fields = self.path.entry(at).fields();
-                self.push(at, compaction_summary(self.path.entry(at), &fields, None));
+            let entry = self.path.entry(at);
+            if entry.kind() == EntryKind::Compaction {
+                self.push(at, compaction_summary(entry, &entry.fields(), None));
             } else {
                 self.entry(at);
             }

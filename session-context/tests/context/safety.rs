@@ -102,6 +102,9 @@ fn failed_answers_go_with_their_results() {
         let failed = assistant(reason, &[&text("half"), &call("1")]);
         check(&[&ask, &failed, &result("1", "a"), &next], &[&ask, &next], &[]);
     }
+    let nameless = assistant("error", &[r#"{"type":"toolCall","name":"bash"}"#]);
+    let lost = r#"{"role":"toolResult","content":[]}"#;
+    check(&[&ask, &nameless, lost], &[&ask], &[(ORPHAN, "m2")]);
     let length = assistant("length", &[&text("half")]);
     check(&[&ask, &length, &next], &[&ask, &length, &next], &[]);
 }

@@ -28,10 +28,12 @@ pub(crate) struct Case {
 impl Case {
     /// Reads the case in `folder`; our right answers to it lie in `own_folder`.
     pub(crate) fn read(name: &str, folder: PathBuf, own_folder: PathBuf) -> Result<Self, Failure> {
-        let right = match std::fs::read(own_folder.join(RIGHT)) {
-            Ok(text) => Value::parse(text)?,
-            Err(_) => Value::Object(Vec::new()),
-        };
+        let mut right = Value::Object(Vec::new());
+        if has_own_answers(&own_folder) {
+            let text = std::fs::read(own_folder.join(RIGHT));
+            right = Value::parse(text.map_err(|error| format!("{RIGHT}: {error}"))?)?;
+            right.get("why").ok_or("our own answers do not say why")?;
+        }
         Ok(Self { name: name.to_owned(), folder, own_folder, right, used: RefCell::default() })
     }
 
@@ -111,6 +113,12 @@ impl Case {
         }
         Ok(files)
     }
+}
+
+/// Tells whether a folder holds answers of ours.
+pub(crate) fn has_own_answers(folder: &Path) -> bool {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with("right"))
 }
 
 /// Puts `right` at a place; tells whether that changed anything, `None` if there is no such place.

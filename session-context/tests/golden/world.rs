@@ -1,6 +1,5 @@
 //! What a case runs in: a storage, a clock and ids that follow the recording.
 
-use std::collections::VecDeque;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -54,11 +53,11 @@ enum Outside {
     Folder(TempDir),
 }
 
-/// The k-th entry id is a fixed function of k; session ids are told beforehand.
+/// The k-th entry id is a fixed function of k; a session's id is told beforehand.
 #[derive(Debug, Default)]
 struct Ids {
     entries: Vec<String>,
-    sessions: VecDeque<String>,
+    session: Option<String>,
 }
 
 #[derive(Debug)]
@@ -94,7 +93,7 @@ impl World {
     }
 
     pub(crate) fn next_session_id(&self, id: &str) {
-        self.ids.lock().unwrap().sessions.push_back(id.to_owned());
+        self.ids.lock().unwrap().session = Some(id.to_owned());
     }
 
     /// How many entry ids were asked for so far.
@@ -199,8 +198,7 @@ impl IdSource for SharedIds {
     }
 
     fn session_id(&mut self) -> String {
-        let mut ids = self.0.lock().unwrap();
-        ids.sessions.pop_front().unwrap_or_else(|| "no-id-was-recorded".to_owned())
+        self.0.lock().unwrap().session.take().unwrap_or_else(|| "no-id-was-recorded".to_owned())
     }
 }
 

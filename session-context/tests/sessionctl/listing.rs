@@ -74,7 +74,7 @@ fn nothing_is_silently_absent() {
 
     dir.write("agent/sessions/--x--/bad.jsonl", "x\n");
     dir.write("agent/sessions/--x--/other.jsonl", session(&[]));
-    let told = "note: no session of this directory; --all lists those of all\n";
+    let told = "note: no session works in this directory; --all lists those of all\n";
     dir.write("empty/sessions/x", "");
     assert_eq!(dir.run("list --store empty").telling(told), "");
     let bad = "unreadable  HOME/agent/sessions/--x--/bad.jsonl: sessions/--x--/bad.jsonl cannot be opened as a session; it was left as it is: not a session file: line 1 is no complete JSON record\n";

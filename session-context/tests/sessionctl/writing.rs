@@ -291,6 +291,8 @@ fn usage_is_checked() {
         "tree demo.jsonl --json --filter all",
         "tree demo.jsonl --json --search x",
         "tree demo.jsonl --json --ascii",
+        "list . --store .",
+        "list --all --cwd .",
     ] {
         let run = dir.run(args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}");

@@ -17,8 +17,8 @@
 //! use session_model::storage::SessionStorage;
 //! # struct TempDir;
 //! # impl TempDir { fn new() -> HookResult<Self> { Ok(Self) } }
-//! # fn open_mine(at: &TempDir) -> HookResult<Arc<dyn SessionStorage>> { unimplemented!() }
-//! # fn block_on(task: Task<'_>) { unimplemented!() }
+//! # fn open_mine(at: &TempDir) -> HookResult<Arc<dyn SessionStorage>> { panic!("not shown") }
+//! # fn block_on(task: Task<'_>) { panic!("not shown") }
 //!
 //! struct Mine;
 //!

@@ -21,6 +21,7 @@ pub struct HistoryEntry {
 
 /// Which prompts a search looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HistoryScope<'a> {
     /// All of them.
     #[default]

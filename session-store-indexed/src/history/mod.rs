@@ -31,6 +31,7 @@ mod queue;
 mod read;
 mod salvage;
 mod schema;
+mod search_index;
 mod storage;
 mod words;
 mod writer;

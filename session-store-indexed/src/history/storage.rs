@@ -9,7 +9,9 @@ use std::thread::JoinHandle;
 use super::insert::NewPrompt;
 use super::queue::Queue;
 use super::words::Words;
-use super::{HistoryEntry, HistoryError, HistoryOptions, HistoryScope, read, schema, writer};
+use super::{
+    HistoryEntry, HistoryError, HistoryOptions, HistoryScope, read, schema, search_index, writer,
+};
 use crate::sqlite::{Database, Settings};
 use crate::{Clock, DatabaseError, Diagnostic};
 
@@ -148,7 +150,7 @@ impl HistoryStorage {
             return Ok(Vec::new());
         }
         let found = self.reader().run(|connection| {
-            schema::healing_index(connection, |connection| {
+            search_index::healing(connection, |connection| {
                 read::search(connection, &words, limit, scope)
             })
         });

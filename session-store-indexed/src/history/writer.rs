@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 
 use super::insert::insert;
 use super::queue::Queue;
-use super::schema::healing_index;
+use super::search_index;
 use crate::sqlite::Database;
 
 /// Starts to write what comes into `queue`; the thread ends when the queue is closed.
@@ -21,7 +21,7 @@ fn run(queue: &Queue, mut database: Database) {
     let mut last = None;
     while let Some(batch) = queue.next_batch() {
         let outcome = database.run(|connection| {
-            healing_index(connection, |connection| insert(connection, &batch, last))
+            search_index::healing(connection, |connection| insert(connection, &batch, last))
         });
         match outcome {
             Ok(row) => {

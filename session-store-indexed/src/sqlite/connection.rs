@@ -36,7 +36,6 @@ impl Journal {
 ///
 /// A lock held elsewhere is waited out for `busy_timeout`. A commit is on the disk when it
 /// returns. The schema, which may come from another program, cannot call what could do harm.
-///
 pub(crate) fn connect(
     path: &Path,
     busy_timeout: Duration,

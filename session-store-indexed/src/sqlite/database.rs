@@ -97,12 +97,13 @@ fn open_or_replace(
     prepare: Prepare,
     diagnostics: &Mutex<Vec<Diagnostic>>,
 ) -> Result<(Connection, Identity), DatabaseError> {
+    let report = |diagnostic: Diagnostic| {
+        tracing::warn!("{diagnostic}");
+        diagnostics.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
+    };
     let open = |predecessor: Option<&Path>| {
         let (connection, identity, found) = open_as_is(path, settings, prepare, predecessor)?;
-        for diagnostic in &found {
-            tracing::warn!("{diagnostic}");
-        }
-        diagnostics.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+        found.into_iter().for_each(report);
         Ok((connection, identity))
     };
 
@@ -117,10 +118,7 @@ fn open_or_replace(
         outcome => return outcome,
     };
     let moved_to = set_aside(path, settings)?;
-    let diagnostic =
-        Diagnostic::SetAside { path: path.to_owned(), moved_to: moved_to.clone(), reason };
-    tracing::warn!("{diagnostic}");
-    diagnostics.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
+    report(Diagnostic::SetAside { path: path.to_owned(), moved_to: moved_to.clone(), reason });
     open(Some(&moved_to))
 }
 
@@ -136,11 +134,10 @@ fn open_as_is(
         let before = Identity::of(path);
         let outcome = connect_and_prepare(path, settings, prepare, predecessor);
         // A file that was replaced meanwhile says nothing about the one that is there now.
-        match (before, Identity::of(path)) {
-            (Some(before), Some(after)) if before == after => {
-                return outcome.map(|(connection, found)| (connection, before, found));
-            }
-            _ => {}
+        if let Some(identity) = before
+            && before == Identity::of(path)
+        {
+            return outcome.map(|(connection, found)| (connection, identity, found));
         }
     }
 }

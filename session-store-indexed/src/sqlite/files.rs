@@ -128,8 +128,18 @@ fn create_directories(directory: &Path) -> io::Result<()> {
 fn sync_directory(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
+        use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        File::open(directory)?.sync_all()?;
+        match File::open(directory).and_then(|directory| directory.sync_all()) {
+            // Not every file system knows how to, and not every directory may be read.
+            Err(error)
+                if !matches!(error.kind(), InvalidInput | Unsupported | PermissionDenied) =>
+            {
+                return Err(error);
+            }
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -105,6 +105,22 @@ fn moves_aside_what_is_no_prompt_history() {
 }
 
 #[test]
+fn moves_aside_a_database_whose_index_cannot_be_repaired() {
+    let place = place();
+    let history = place.open();
+    history.add("one", Some("/a"), Some("s")).unwrap();
+    history.close().unwrap();
+    place.sqlite().execute_batch("DROP TABLE history_fts_docsize").unwrap();
+    let history = place.open();
+    let diagnostics = history.diagnostics();
+    assert!(matches!(diagnostics[0], Diagnostic::SetAside { .. }), "{diagnostics:?}");
+    let from = real(&place, ASIDE);
+    assert_eq!(diagnostics[1], Diagnostic::Salvaged { from, rows: 1, complete: true });
+    assert_eq!(prompts(history.search("one", 10, HistoryScope::Global).unwrap()), ["one"]);
+    assert_eq!(place.rows(), [row(1, "one", NOW, Some("/a"), Some("s"))]);
+}
+
+#[test]
 fn takes_over_what_is_readable() {
     let place = place();
     let all = fill(&place, 1, 500);

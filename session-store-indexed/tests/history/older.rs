@@ -140,39 +140,35 @@ fn adds_after_the_last_row() {
     }
 }
 
+/// Returns the kinds and names of all that the database defines.
+fn definitions(place: &Place) -> Vec<String> {
+    let connection = place.sqlite();
+    let mut statement =
+        connection.prepare("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
 #[test]
 fn restores_what_was_dropped() {
-    for (kind, name) in [
-        ("TRIGGER", "history_ai"),
-        ("TRIGGER", "history_ad"),
-        ("TRIGGER", "history_au"),
-        ("INDEX", "idx_history_created_at"),
-        ("TABLE", "history_fts"),
+    let meanwhile = "INSERT INTO history (id, prompt) VALUES (30, 'new text');
+                     UPDATE history SET prompt = 'other text' WHERE id = 30;
+                     DELETE FROM history WHERE id = 30;";
+    for (dropped, meanwhile) in [
+        ("TRIGGER history_ai", ""),
+        ("TRIGGER history_ad", ""),
+        ("TRIGGER history_ad", meanwhile),
+        ("TRIGGER history_au", ""),
+        ("TRIGGER history_au", meanwhile),
+        ("INDEX idx_history_created_at", meanwhile),
+        ("TABLE history_fts", ""),
     ] {
         let (place, rows) = older(WITH_SESSION);
-        let schema = |place: &Place| -> Vec<String> {
-            let connection = place.sqlite();
-            let mut statement = connection
-                .prepare("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1")
-                .unwrap();
-            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-        };
         drop(place.open());
-        let complete = schema(&place);
-        place.sqlite().execute_batch(&format!("DROP {kind} {name}")).unwrap();
-        if name != "history_fts" {
-            place
-                .sqlite()
-                .execute_batch(
-                    "INSERT INTO history (id, prompt) VALUES (30, 'new text');
-                     UPDATE history SET prompt = 'other text' WHERE id = 30;
-                     DELETE FROM history WHERE id = 30;",
-                )
-                .unwrap();
-        }
+        let complete = definitions(&place);
+        place.sqlite().execute_batch(&format!("DROP {dropped}; {meanwhile}")).unwrap();
         drop(place.open());
-        assert_eq!(schema(&place), complete, "{name}");
-        assert_eq!(place.rows(), rows, "{name}");
+        assert_eq!(definitions(&place), complete, "{dropped}");
+        assert_eq!(place.rows(), rows, "{dropped}");
         assert_index_in_step(&place);
     }
 }

@@ -130,7 +130,7 @@ fn takes_any_text() {
         ["don't touch \"src/app.ts\" (c++)", "修复 bug\0 nul", "a*b^c:d{e}+-f", "\u{301}x\u{600}"];
     let (_place, history) = history_of(&texts);
     let hostile = "[\\PC\\x00\"'*():^{}+\\-~&|%_\\\\ \u{301}\u{600}\u{ad}\u{200d}录aN]{0,12}";
-    proptest!(config(2000), |(query in prop_oneof![any::<String>(), hostile])| {
+    proptest!(config(500), |(query in prop_oneof![any::<String>(), hostile])| {
         for scope in [HistoryScope::Global, HistoryScope::Cwd(&query), HistoryScope::Session(&query)] {
             history.search(&query, 10, scope).unwrap();
         }
@@ -140,22 +140,21 @@ fn takes_any_text() {
 #[test]
 fn takes_very_long_text() {
     let (_place, history) = history_of(&["a b c"]);
-    for query in
-        ["a b c ".repeat(20_000), "a/".repeat(200_000), "录 ".repeat(50_000), "\"".repeat(100_000)]
-    {
-        history.search(&query, 10, HistoryScope::Global).unwrap();
+    assert_eq!(search(&history, &"a b c ".repeat(20_000)), ["a b c"]);
+    let many: String = (0..3_000).map(|number| format!("w{number} ")).collect();
+    for query in [&many, &"a/".repeat(60_000), &"录 ".repeat(60_000), &"\"".repeat(60_000)] {
+        assert_eq!(search(&history, query), [""; 0]);
     }
-    let many: String = (0..20_000).map(|number| format!("w{number} ")).collect();
-    assert_eq!(search(&history, &many), [""; 0]);
 }
 
 #[test]
 fn finds_any_prompt_by_its_own_text() {
+    let (_place, history) = history_of(&[]);
     proptest!(config(200), |(prompt in "[a-zA-Z0-9録音 .,;/_-]{1,20}")| {
-        let (_place, history) = history_of(&[&prompt]);
-        let stored = prompts(history.recent(1).unwrap());
-        if let Some(stored) = stored.first() {
-            prop_assert_eq!(search(&history, stored), [stored.clone()]);
+        history.add(&prompt, None, None).unwrap();
+        history.flush().unwrap();
+        if let Some(stored) = prompts(history.recent(1).unwrap()).first() {
+            prop_assert_eq!(&search(&history, stored)[0], stored);
         }
     });
 }
@@ -176,7 +175,7 @@ fn oracle(prompts: &[String], query: &str) -> Vec<String> {
 #[test]
 fn finds_what_looking_at_every_prompt_finds() {
     let text = "[abAB1 ]{1,8}";
-    proptest!(config(150), |(texts in prop::collection::vec(text, 0..12), queries in prop::collection::vec(text, 1..12))| {
+    proptest!(config(50), |(texts in prop::collection::vec(text, 0..12), queries in prop::collection::vec(text, 1..12))| {
         let (_place, history) = history_of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let mut stored: Vec<String> = texts.iter().map(|text| text.trim().to_owned()).collect();
         stored.retain(|text| !text.is_empty());

@@ -26,6 +26,8 @@ pub(crate) enum Failure {
     OpenStorage(#[from] OpenStorageError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
+    #[error("this program cannot start")]
+    Start(#[source] io::Error),
     #[error("the output cannot be written")]
     Output(#[from] io::Error),
     #[error("{0}")]

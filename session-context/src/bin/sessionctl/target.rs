@@ -84,15 +84,13 @@ impl Target {
         }
     }
 
-    /// Tells whether there is nothing but perhaps an empty file.
-    pub(crate) async fn is_new(&self) -> Result<bool, Failure> {
-        match self.load().await {
-            Ok(_) => Ok(false),
+    /// Makes sure that this is a session, or nothing but perhaps an empty file.
+    pub(crate) async fn check_or_empty(&self) -> Result<(), Failure> {
+        use SessionError::NotASession;
+        match self.check(None).await {
             Err(Failure::Missing { .. })
-            | Err(Failure::Session(SessionError::NotASession {
-                source: LoadError::Empty, ..
-            })) => Ok(true),
-            Err(error) => Err(error),
+            | Err(Failure::Session(NotASession { source: LoadError::Empty, .. })) => Ok(()),
+            checked => checked,
         }
     }
 

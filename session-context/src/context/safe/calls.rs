@@ -53,7 +53,7 @@ pub(super) fn paired<'a>(
         };
         if assistant.failed() {
             let ids = assistant.tool_calls().map(|call| call.id.clone());
-            places.extend(ids.map(|id| (id, Place::Nowhere)));
+            places.extend(ids.filter(|id| !id.is_empty()).map(|id| (id, Place::Nowhere)));
         } else if let Some(new) = turn_of(message, assistant, diagnostics) {
             let turn = turns.len();
             let ids = new.calls.iter().enumerate().map(|(call, of)| (of.id.clone(), call));

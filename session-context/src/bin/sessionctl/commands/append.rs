@@ -37,7 +37,7 @@ pub(crate) struct Append {
     /// Who says the text
     #[arg(long, conflicts_with = "new", value_enum, default_value_t)]
     role: Role,
-    /// Make the session if there is none; its directory is the present one
+    /// Make the session if there is none at this path; it works in the present directory
     #[arg(long)]
     create: bool,
 }
@@ -76,6 +76,7 @@ impl Append {
         Ok(())
     }
 
+    /// Returns what is to be appended.
     fn new_entry(&self) -> Result<New, Failure> {
         if let Some(text) = &self.text {
             let now = SystemClock.now_ms();
@@ -112,7 +113,7 @@ impl Append {
         }
         let target = context.store.existing_or_new(&self.session).await?;
         // Anything else that is no session fails here, before it would be moved aside.
-        target.is_new().await?;
+        target.check_or_empty().await?;
         target.write().await
     }
 }

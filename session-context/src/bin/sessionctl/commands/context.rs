@@ -1,8 +1,6 @@
 //! `sessionctl context`
 
-use session_context::{
-    ContextOptions, LeafChoice, SessionContext, SessionError, build_session_context,
-};
+use session_context::{ContextOptions, LeafChoice, SessionContext, SessionError};
 
 use crate::Context as Cx;
 use crate::conversation::print_message;
@@ -65,7 +63,7 @@ impl Context {
         };
         let mut options = self.form.options();
         options.bridge_gaps = self.bridge_gaps;
-        let mut context = build_session_context(manager.tree(), leaf, &options);
+        let mut context = manager.session_context(leaf, &options);
         report(&beyond(manager.diagnostics(), &mut context));
         if self.form.llm {
             context.messages = context.to_llm();

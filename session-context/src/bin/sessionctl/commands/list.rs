@@ -62,7 +62,7 @@ impl List {
             return Ok(());
         }
         if rows.is_empty() && filtered {
-            say("note", "no session of this directory; --all lists those of all");
+            say("note", "no session works in this directory; --all lists those of all");
         }
         rows.iter().try_for_each(|row| print(row, &mut context.out))
     }
@@ -78,8 +78,11 @@ impl List {
         Ok(Some(CwdFilter::local(&cwd.to_string_lossy())))
     }
 
-    /// Where the sessions are; `None` if there is no agent directory yet.
+    /// Where the sessions are; `None` if there is no agent directory.
     fn place(&self, context: &Context) -> Result<Option<Place>, Failure> {
+        if self.directory.is_some() && context.store.url().is_some() {
+            return Err(Failure::Usage("name a directory or a --store, not both".to_owned()));
+        }
         let Some(directory) = &self.directory else {
             return match context.store.storage() {
                 Err(OpenStorageError::Missing { path }) if context.store.url().is_none() => {

@@ -30,7 +30,8 @@ impl Migrate {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let target = context.store.existing(&self.session).await?;
         let Loaded { document: old, .. } = target.load().await?;
-        let new = if self.dry_run {
+        let is_current = old.header().version() >= f64::from(CURRENT_VERSION);
+        let new = if is_current || self.dry_run {
             let mut new = old.clone();
             migrate(&mut new, &mut NumberedIds::default());
             new
@@ -39,18 +40,17 @@ impl Migrate {
             let new = manager.document().clone();
             close(manager, Ok(new)).await?
         };
-        let changed: Vec<_> = changed_entries(&old, &new).collect();
         if context.json {
-            self.print_json(&old, &changed, &mut context.out)
+            self.print_json(&old, &new, &mut context.out)
         } else {
-            self.print(&old, &changed, &mut context.out)
+            self.print(&old, &new, &mut context.out)
         }
     }
 
     fn print(
         &self,
         old: &SessionDocument,
-        changed: &[(&Entry, &Entry)],
+        new: &SessionDocument,
         out: &mut Output,
     ) -> Result<(), Failure> {
         let version = old.header().version();
@@ -58,7 +58,9 @@ impl Migrate {
             out.line(&format!("version {version}: nothing to change"))?;
             return Ok(());
         }
-        for (old, new) in changed {
+        let mut changed = 0;
+        for (old, new) in changed_entries(old, new) {
+            changed += 1;
             out.text(look::STRONG, &new.entry_type())?;
             for change in changes(&old.json(), &new.json(), "") {
                 out.text(look::PLAIN, "  ")?.text(look::PLAIN, &change)?;
@@ -66,7 +68,6 @@ impl Migrate {
             out.end()?;
         }
         let all = old.tree().len();
-        let changed = changed.len();
         let done = match self.dry_run {
             true => "would change; ids are made when it is done",
             false => "changed",
@@ -80,18 +81,18 @@ impl Migrate {
     fn print_json(
         &self,
         old: &SessionDocument,
-        changed: &[(&Entry, &Entry)],
+        new: &SessionDocument,
         out: &mut Output,
     ) -> Result<(), Failure> {
         let head = ObjectBuilder::new()
-            .raw("from", &to_raw_json(&old.header().version())?)
-            .raw("to", &to_raw_json(&old.header().version().max(CURRENT_VERSION.into()))?)
-            .raw("dryRun", &to_raw_json(&self.dry_run)?)
-            .raw("entries", &to_raw_json(&old.tree().len())?)
+            .raw("from", &to_raw_json(&old.header().version()).unwrap_or_default())
+            .raw("to", &to_raw_json(&new.header().version()).unwrap_or_default())
+            .raw("dryRun", &self.dry_run.into())
+            .raw("entries", &to_raw_json(&old.tree().len()).unwrap_or_default())
             .build();
         let head = head.as_str().strip_suffix('}').unwrap_or_default();
         out.json(head)?.json(",\"changed\":[")?;
-        out.json_list(changed.iter().map(|(_, new)| new.json()))?.json("]}")?.end()?;
+        out.json_list(changed_entries(old, new).map(|(_, new)| new.json()))?.json("]}")?.end()?;
         Ok(())
     }
 }

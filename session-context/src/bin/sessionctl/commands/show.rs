@@ -4,7 +4,7 @@ use session_context::{SessionError, SessionManager};
 use session_model::body::EntryBody;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::preview::{DEFAULT_PREVIEW_CHARS, Preview, one_line};
-use session_model::{Entry, EntryKind, Parent};
+use session_model::{Diagnostic, Entry, EntryKind, Parent};
 
 use crate::Context;
 use crate::conversation::{print_message, style_of};
@@ -129,20 +129,16 @@ fn print_whole(entry: &Entry, label: Option<&str>, out: &mut Output) -> Result<(
 }
 
 fn print_json(manager: &SessionManager, out: &mut Output) -> Result<(), Failure> {
+    let found: Vec<_> = manager.diagnostics().iter().map(Diagnostic::to_json).collect();
     let text = |text: Option<String>| text.map(|text| RawJson::string(&text));
     let head = ObjectBuilder::new()
         .raw("header", &manager.header().json())
         .optional("title", text(manager.session_name()).as_ref())
         .optional("leafId", text(manager.leaf_id()).as_ref())
-        .raw("diagnostics", &found(manager)?)
+        .raw("diagnostics", &RawJson::array(&found))
         .build();
     let head = head.as_str().strip_suffix('}').unwrap_or_default();
     out.json(head)?.json(",\"entries\":[")?;
     out.json_list(manager.entries().iter().map(Entry::json))?.json("]}")?.end()?;
     Ok(())
-}
-
-fn found(manager: &SessionManager) -> Result<RawJson, Failure> {
-    let found: Vec<_> = manager.diagnostics().iter().map(|found| found.to_json()).collect();
-    Ok(RawJson::array(&found))
 }

@@ -187,14 +187,14 @@ impl Report {
         Ok(())
     }
 
-    fn to_json(&self) -> Result<RawJson, Failure> {
+    fn to_json(&self) -> RawJson {
         let mut json = ObjectBuilder::new().string("session", &self.name);
         if let Some((version, entries)) = self.read {
-            json = json.raw("version", &to_raw_json(&version)?);
-            json = json.raw("entries", &to_raw_json(&entries)?);
+            json = json.raw("version", &to_raw_json(&version).unwrap_or_default());
+            json = json.raw("entries", &to_raw_json(&entries).unwrap_or_default());
         }
         let found: Vec<_> = self.diagnostics.iter().map(Diagnostic::to_json).collect();
-        Ok(json.raw("diagnostics", &to_raw_json(&found)?).build())
+        json.raw("diagnostics", &RawJson::array(&found)).build()
     }
 }
 
@@ -202,7 +202,7 @@ impl Summary {
     fn take(&mut self, report: Report, json: bool, out: &mut Output) -> Result<(), Failure> {
         if json {
             out.json(if self.sessions > 0 { "," } else { "" })?;
-            out.json(report.to_json()?.as_str())?;
+            out.json(report.to_json().as_str())?;
         } else {
             report.print(out)?;
         }
@@ -219,8 +219,8 @@ impl Summary {
         let Self { sessions, with_warnings, with_losses } = self;
         if json {
             let counts = ObjectBuilder::new()
-                .raw("withWarnings", &to_raw_json(with_warnings)?)
-                .raw("withLosses", &to_raw_json(with_losses)?)
+                .raw("withWarnings", &to_raw_json(with_warnings).unwrap_or_default())
+                .raw("withLosses", &to_raw_json(with_losses).unwrap_or_default())
                 .build();
             let counts = counts.as_str().strip_prefix('{').unwrap_or_default();
             out.json("],")?.json(counts)?.end()?;
