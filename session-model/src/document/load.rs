@@ -73,7 +73,7 @@ impl SessionDocument {
     /// [`LoadError`] if the first record is no valid header; nothing after it is looked at then.
     pub fn load(file: Bytes, options: &LoadOptions) -> Result<Loaded, LoadError> {
         let mut loader = Loader::new(&file, 0, options);
-        loader.found = Found::Tree(SessionTree::default());
+        loader.found = Found::Tree(Box::default());
         if file.starts_with(BOM) {
             loader.at = BOM.len();
             loader.report(
@@ -86,7 +86,7 @@ impl SessionDocument {
         parallel::read_entries(&mut loader);
         let Loader { found, kept, torn, diagnostics, lines, .. } = loader;
         let mut tree = match found {
-            Found::Tree(tree) => tree,
+            Found::Tree(tree) => *tree,
             Found::List(list) => SessionTree::from_entries(list),
         };
         tree.link_all();
@@ -139,7 +139,7 @@ pub(super) struct Loader<'a> {
 /// Where entries go.
 pub(super) enum Found {
     /// Into a tree at once, while their text is at hand.
-    Tree(SessionTree),
+    Tree(Box<SessionTree>),
     /// Into a list, for a tree that another thread is growing.
     List(Vec<Entry>),
 }
