@@ -150,6 +150,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_of_an_earlier_record() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = File::open(root.path()).unwrap();
+        let key = StorageKey::new("a").unwrap();
+        drop(Lease::claim(&dir, &key, Some(&"a very long name ".repeat(9))).unwrap());
+        let _lease = Lease::claim(&dir, &key, None).unwrap();
+        let record = std::fs::read_to_string(root.path().join(".~a.lock")).unwrap();
+        let names: Vec<_> = record.lines().map(|line| line.split('=').next().unwrap()).collect();
+        assert_eq!(names, ["pid", "host", "since"]);
+    }
+
+    #[test]
     fn a_damaged_record_names_nobody() {
         assert_eq!(parse("\0\0nonsense\npid=x\n=\n"), Holder::default());
     }

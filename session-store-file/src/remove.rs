@@ -12,11 +12,13 @@ use session_model::storage::{Result, StorageError, StorageKey};
 use crate::dir::{self, Found};
 use crate::error::{During, Fault};
 use crate::list::Listing;
-use crate::state::State;
 use crate::store::{Parents, Store};
 use crate::{lease, names, temp};
 
 const OPERATION: &str = "remove";
+
+/// How many objects are removed before other operations get their turn.
+const BATCH: usize = 256;
 
 impl Store {
     pub(crate) fn remove(&self, key: &StorageKey) -> Result<()> {
@@ -24,20 +26,14 @@ impl Store {
         let root = self.root().during(OPERATION, key)?;
         let _locked = self.lock(&root).during(OPERATION, key)?;
         let dir = dir::parent(&root, key).during(OPERATION, key)?.ok_or_else(not_found)?;
-        match dir::find(&dir, key.file_name()).during(OPERATION, key)? {
-            Found::Object(state) => {
-                lease::ensure_free(&dir, key)?;
-                unlink(&dir, key.file_name(), state).during(OPERATION, key)
-            }
-            Found::Nothing | Found::Directory => Err(not_found()),
-        }
+        if remove_from(&dir, key)? { Ok(()) } else { Err(not_found()) }
     }
 
     /// Removes what lies below a prefix; nothing, if any of it is held or cannot be listed.
     pub(crate) fn remove_all(self: &Arc<Self>, prefix: &StorageKey) -> Result<u64> {
         let root = self.root().during(OPERATION, prefix)?;
-        let _locked = self.lock(&root).during(OPERATION, prefix)?;
         let mut parents = Parents::new(self);
+        let locked = self.lock(&root).during(OPERATION, prefix)?;
         let mut keys = Vec::new();
         for meta in Listing::locked(self, prefix) {
             let key = meta?.key;
@@ -46,14 +42,18 @@ impl Store {
                 keys.push(key);
             }
         }
+        drop(locked);
+
         let mut removed = 0;
-        for key in &keys {
-            let Some(dir) = parents.of(key).during(OPERATION, key)? else { continue };
-            if let Found::Object(state) = dir::find(dir, key.file_name()).during(OPERATION, key)? {
-                unlink(dir, key.file_name(), state).during(OPERATION, key)?;
-                removed += 1;
+        for batch in keys.chunks(BATCH) {
+            let _locked = self.lock(&root).during(OPERATION, prefix)?;
+            for key in batch {
+                let Some(dir) = parents.of(key).during(OPERATION, key)? else { continue };
+                removed += u64::from(remove_from(dir, key)?);
             }
         }
+
+        let _locked = self.lock(&root).during(OPERATION, prefix)?;
         if let Some(dir) = dir::parent(&root, prefix).during(OPERATION, prefix)?
             && dir::find(&dir, prefix.file_name()).during(OPERATION, prefix)? == Found::Directory
         {
@@ -61,6 +61,18 @@ impl Store {
         }
         Ok(removed)
     }
+}
+
+/// Removes an object from its directory and tells whether it was there; the operation lock must
+/// be held.
+fn remove_from(dir: &File, key: &StorageKey) -> Result<bool> {
+    let Found::Object(state) = dir::find(dir, key.file_name()).during(OPERATION, key)? else {
+        return Ok(false);
+    };
+    lease::ensure_free(dir, key)?;
+    state.outlive();
+    rustix::fs::unlinkat(dir, key.file_name(), AtFlags::empty()).during(OPERATION, key)?;
+    Ok(true)
 }
 
 /// Removes a directory and those below it, as far as nothing of worth lies in them; the operation
@@ -111,10 +123,4 @@ impl Level {
         }
         Ok(Some(Self { dir, name, below }))
     }
-}
-
-/// Removes an object in this state.
-fn unlink(dir: &File, name: &str, state: State) -> Result<(), Errno> {
-    state.outlive();
-    rustix::fs::unlinkat(dir, name, AtFlags::empty())
 }

@@ -26,7 +26,6 @@ pub(crate) struct Temp {
     dir: File,
     name: String,
     locked: Locked,
-    placed: bool,
 }
 
 impl Temp {
@@ -45,7 +44,7 @@ impl Temp {
             }
         };
         let locked = Locked::try_new(file)?.map_err(|_| Errno::AGAIN)?;
-        let temp = Self { dir, name, locked, placed: false };
+        let temp = Self { dir, name, locked };
         if let Found::Object(old) = old {
             keep_owner(temp.file(), &old)?;
         }
@@ -61,20 +60,18 @@ impl Temp {
     }
 
     /// Puts the file at the place of the object `name` and returns it and its directory.
-    pub(crate) fn place(mut self, name: &str, overwrite: bool) -> Result<(File, File), Fault> {
+    pub(crate) fn place(self, name: &str, overwrite: bool) -> Result<(File, File), Fault> {
         let parts = (self.locked.file().try_clone()?, self.dir.try_clone()?);
         dir::place((&self.dir, &self.name), (&self.dir, name), overwrite)?;
-        self.placed = true;
         Ok(parts)
     }
 }
 
 impl Drop for Temp {
     fn drop(&mut self) {
-        if !self.placed {
-            // What cannot be removed now is swept later.
-            let _ = rustix::fs::unlinkat(&self.dir, &*self.name, AtFlags::empty());
-        }
+        // Nothing has this name any more if the file is in its place. What cannot be removed now
+        // is swept later.
+        let _ = rustix::fs::unlinkat(&self.dir, &*self.name, AtFlags::empty());
     }
 }
 

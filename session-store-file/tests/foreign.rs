@@ -1,4 +1,4 @@
-//! What writers do when somebody moves or removes things under them.
+//! What writers do when somebody moves or removes things under them, or they do so themselves.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -111,4 +111,14 @@ fn a_shared_writer_makes_its_directory_again() {
     fs::remove_dir_all(place.path("d")).unwrap();
     assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 0);
     assert_eq!(place.read("d/a"), "two\n");
+}
+
+#[test]
+fn appends_go_to_the_end_after_a_replacement_was_cut() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    block_on(writer.replace("one\ntwo\nthree\n".into(), accepted())).unwrap();
+    block_on(writer.truncate(4)).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("2\n"))).unwrap(), 4);
+    assert_eq!(place.read("d/a"), "one\n2\n");
 }
