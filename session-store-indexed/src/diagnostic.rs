@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Something the caller should tell its user; the database works all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Diagnostic {
+pub enum DatabaseDiagnostic {
     /// The database was damaged, or was none; it was moved aside whole and a new one made.
     SetAside {
         /// The database in question.
@@ -35,7 +35,7 @@ pub enum Diagnostic {
     },
 }
 
-impl fmt::Display for Diagnostic {
+impl fmt::Display for DatabaseDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SetAside { path, moved_to, reason } => write!(

@@ -8,7 +8,7 @@
 //! - a commit is on the disk when it returns;
 //! - a lock held elsewhere is waited out within a bound, and is never taken for damage;
 //! - a damaged file is moved aside whole, never deleted, and the caller is told
-//!   ([`Diagnostic`]).
+//!   ([`DatabaseDiagnostic`]).
 
 pub mod history;
 
@@ -16,6 +16,5 @@ mod clock;
 mod diagnostic;
 mod sqlite;
 
-pub use clock::Clock;
-pub use diagnostic::Diagnostic;
+pub use diagnostic::DatabaseDiagnostic;
 pub use sqlite::DatabaseError;

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use session_store_indexed::Diagnostic;
+use session_store_indexed::DatabaseDiagnostic;
 use session_store_indexed::history::{HistoryOptions, HistoryStorage};
 
 const ROLE: &str = "HISTORY_TEST_ROLE";
@@ -62,8 +62,9 @@ fn play(role: &str) {
             }
             let diagnostics = history.diagnostics();
             history.close().unwrap();
-            let moved =
-                |diagnostic: &&Diagnostic| matches!(diagnostic, Diagnostic::SetAside { .. });
+            let moved = |diagnostic: &&DatabaseDiagnostic| {
+                matches!(diagnostic, DatabaseDiagnostic::SetAside { .. })
+            };
             say(&diagnostics.iter().filter(moved).count().to_string());
         }
         "add until killed" => {

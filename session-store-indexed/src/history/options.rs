@@ -1,8 +1,11 @@
 //! Options of the prompt history.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Clock;
+use session_model::env::Clock;
+
+use crate::clock::SystemClock;
 
 /// How a prompt history is kept.
 #[derive(Clone, Debug)]
@@ -16,7 +19,7 @@ pub struct HistoryOptions {
     pub queue_bytes: usize,
     /// Dates prompts, and the name of a damaged database that is moved aside; default: the
     /// system's clock.
-    pub clock: Clock,
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Default for HistoryOptions {
@@ -24,7 +27,7 @@ impl Default for HistoryOptions {
         Self {
             busy_timeout: Duration::from_secs(5),
             queue_bytes: 16 * 1024 * 1024,
-            clock: Clock::default(),
+            clock: Arc::new(SystemClock),
         }
     }
 }
@@ -44,7 +47,7 @@ impl HistoryOptions {
 
     /// These options with another clock.
     #[must_use]
-    pub fn clock(self, clock: Clock) -> Self {
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use super::HistoryEntry;
 use super::schema::columns;
 use crate::sqlite::with_suffix;
-use crate::{DatabaseError, Diagnostic};
+use crate::{DatabaseDiagnostic, DatabaseError};
 
 type Rows = BTreeMap<i64, HistoryEntry>;
 
@@ -23,7 +23,7 @@ pub(super) fn take_over(
     from: &Path,
     transaction: &Transaction<'_>,
     path: &Path,
-) -> Result<Diagnostic, DatabaseError> {
+) -> Result<DatabaseDiagnostic, DatabaseError> {
     let mut rows = Rows::new();
     // The log can be what is damaged, and the file sound without it: its rows win.
     let complete = [true, false].into_iter().any(|with_log| {
@@ -33,7 +33,7 @@ pub(super) fn take_over(
         })
     });
     insert(transaction, &rows).map_err(|error| DatabaseError::from_sqlite(path, error))?;
-    Ok(Diagnostic::Salvaged { from: from.to_owned(), rows: rows.len(), complete })
+    Ok(DatabaseDiagnostic::Salvaged { from: from.to_owned(), rows: rows.len(), complete })
 }
 
 /// Adds the prompts of a copy of `from` to `rows`; tells whether all could be read.

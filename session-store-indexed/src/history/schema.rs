@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::{salvage, search_index};
-use crate::{DatabaseError, Diagnostic};
+use crate::{DatabaseDiagnostic, DatabaseError};
 
 /// The default of `created_at` is for the other programs that write this table.
 const TABLE: &str = "
@@ -27,7 +27,7 @@ pub(super) fn prepare(
     connection: &mut Connection,
     path: &Path,
     predecessor: Option<&Path>,
-) -> Result<Vec<Diagnostic>, DatabaseError> {
+) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
     let failed = |error| DatabaseError::from_sqlite(path, error);
     let damaged = |reason| DatabaseError::Damaged { path: path.to_owned(), reason };
 

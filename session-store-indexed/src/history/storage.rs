@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use session_model::env::Clock;
+
 use super::insert::NewPrompt;
 use super::queue::Queue;
 use super::words::Words;
@@ -13,7 +15,7 @@ use super::{
     HistoryEntry, HistoryError, HistoryOptions, HistoryScope, read, schema, search_index, writer,
 };
 use crate::sqlite::{Database, Settings};
-use crate::{Clock, DatabaseError, Diagnostic};
+use crate::{DatabaseDiagnostic, DatabaseError};
 
 /// A prompt history in an SQLite database.
 ///
@@ -21,11 +23,11 @@ use crate::{Clock, DatabaseError, Diagnostic};
 /// [`close`](Self::close), but can only log a failure.
 pub struct HistoryStorage {
     path: PathBuf,
-    clock: Clock,
+    clock: Arc<dyn Clock>,
     queue: Arc<Queue>,
     writer: Option<JoinHandle<()>>,
     reader: Mutex<Database>,
-    diagnostics: Arc<Mutex<Vec<Diagnostic>>>,
+    diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
 }
 
 impl HistoryStorage {
@@ -53,7 +55,7 @@ impl HistoryStorage {
     }
 
     /// Returns what was found since opening that the user should be told.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub fn diagnostics(&self) -> Vec<DatabaseDiagnostic> {
         self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -82,7 +84,7 @@ impl HistoryStorage {
         }
         self.queue.push(NewPrompt {
             prompt: prompt.to_owned(),
-            created_at: self.clock.unix_seconds(),
+            created_at: self.clock.now_ms().div_euclid(1000),
             cwd: cwd.map(str::to_owned),
             session_id: session_id.map(str::to_owned),
         })

@@ -4,6 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use session_model::time::to_iso;
+
 use super::files::{parts, private, with_suffix};
 use super::patience::retry;
 use super::{DatabaseError, Settings};
@@ -35,7 +37,7 @@ pub(crate) fn claim_repair(path: &Path, settings: &Settings) -> Result<File, Dat
 /// The log goes first. A log that stayed behind would be taken for the log of the new database;
 /// a database that stays behind without its log is found damaged again, or is sound.
 pub(crate) fn set_aside(path: &Path, settings: &Settings) -> Result<PathBuf, DatabaseError> {
-    let aside = free_name(path, &settings.clock.file_name());
+    let aside = free_name(path, settings.clock.now_ms());
     for (from, to) in parts(path).iter().zip(parts(&aside)) {
         if from.exists() {
             fs::rename(from, to).map_err(|error| DatabaseError::file("move aside", from, error))?;
@@ -44,7 +46,8 @@ pub(crate) fn set_aside(path: &Path, settings: &Settings) -> Result<PathBuf, Dat
     Ok(aside)
 }
 
-fn free_name(path: &Path, time: &str) -> PathBuf {
+fn free_name(path: &Path, time_ms: i64) -> PathBuf {
+    let time = to_iso(time_ms).replace([':', '.'], "-");
     let dated = with_suffix(path, &format!(".damaged-{time}"));
     let taken = |name: &PathBuf| parts(name).iter().any(|part| part.exists());
     let numbered = (2..).map(|number| with_suffix(&dated, &format!("-{number}")));

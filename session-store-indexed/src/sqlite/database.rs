@@ -9,7 +9,7 @@ use super::connection::{Journal, checkpoint_on_close, connect, connect_untrusted
 use super::damage::{claim_repair, set_aside};
 use super::files::{Identity, ensure, size, with_suffix};
 use super::{DatabaseError, Settings};
-use crate::Diagnostic;
+use crate::DatabaseDiagnostic;
 
 /// Brings the schema of a database up to date.
 ///
@@ -17,7 +17,7 @@ use crate::Diagnostic;
 /// now. Answers what the user should know. Answering [`DatabaseError::Damaged`] has the database
 /// moved aside.
 pub(crate) type Prepare =
-    fn(&mut Connection, &Path, Option<&Path>) -> Result<Vec<Diagnostic>, DatabaseError>;
+    fn(&mut Connection, &Path, Option<&Path>) -> Result<Vec<DatabaseDiagnostic>, DatabaseError>;
 
 /// A connection to a database that stays with the file at its path.
 ///
@@ -31,7 +31,7 @@ pub(crate) struct Database {
     connection: Connection,
     /// Which file the connection is to; `None` once that file was found damaged.
     identity: Option<Identity>,
-    diagnostics: Arc<Mutex<Vec<Diagnostic>>>,
+    diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
 }
 
 impl Database {
@@ -66,7 +66,7 @@ impl Database {
     }
 
     /// Returns what was found so far that the user should know.
-    pub(crate) fn diagnostics(&self) -> Arc<Mutex<Vec<Diagnostic>>> {
+    pub(crate) fn diagnostics(&self) -> Arc<Mutex<Vec<DatabaseDiagnostic>>> {
         Arc::clone(&self.diagnostics)
     }
 
@@ -95,9 +95,9 @@ fn open_or_replace(
     path: &Path,
     settings: &Settings,
     prepare: Prepare,
-    diagnostics: &Mutex<Vec<Diagnostic>>,
+    diagnostics: &Mutex<Vec<DatabaseDiagnostic>>,
 ) -> Result<(Connection, Identity), DatabaseError> {
-    let report = |diagnostic: Diagnostic| {
+    let report = |diagnostic: DatabaseDiagnostic| {
         tracing::warn!("{diagnostic}");
         diagnostics.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
     };
@@ -118,7 +118,11 @@ fn open_or_replace(
         outcome => return outcome,
     };
     let moved_to = set_aside(path, settings)?;
-    report(Diagnostic::SetAside { path: path.to_owned(), moved_to: moved_to.clone(), reason });
+    report(DatabaseDiagnostic::SetAside {
+        path: path.to_owned(),
+        moved_to: moved_to.clone(),
+        reason,
+    });
     open(Some(&moved_to))
 }
 
@@ -128,7 +132,7 @@ fn open_as_is(
     settings: &Settings,
     prepare: Prepare,
     predecessor: Option<&Path>,
-) -> Result<(Connection, Identity, Vec<Diagnostic>), DatabaseError> {
+) -> Result<(Connection, Identity, Vec<DatabaseDiagnostic>), DatabaseError> {
     loop {
         ensure(path)?;
         let before = Identity::of(path);
@@ -147,7 +151,7 @@ fn connect_and_prepare(
     settings: &Settings,
     prepare: Prepare,
     predecessor: Option<&Path>,
-) -> Result<(Connection, Vec<Diagnostic>), DatabaseError> {
+) -> Result<(Connection, Vec<DatabaseDiagnostic>), DatabaseError> {
     // SQLite would delete such a log.
     if size(path)? == 0 && size(&with_suffix(path, "-wal"))? > 0 {
         let reason = "it is empty, but its write-ahead log is not".to_owned();
@@ -157,7 +161,7 @@ fn connect_and_prepare(
     let mut found = prepare(&mut connection, path, predecessor)?;
     checkpoint_on_close(&connection).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     if journal == Journal::Rollback {
-        found.push(Diagnostic::NoWriteAheadLog { path: path.to_owned() });
+        found.push(DatabaseDiagnostic::NoWriteAheadLog { path: path.to_owned() });
     }
     Ok((connection, found))
 }
@@ -169,14 +173,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::Clock;
+    use crate::clock::SystemClock;
 
     /// Fails once, while another program puts a new file in place.
     fn fail_while_replaced(
         _: &mut Connection,
         path: &Path,
         _: Option<&Path>,
-    ) -> Result<Vec<Diagnostic>, DatabaseError> {
+    ) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
         let replacement = with_suffix(path, "-new");
         if !replacement.exists() {
             return Ok(Vec::new());
@@ -193,7 +197,7 @@ mod tests {
             .unwrap()
             .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (5)")
             .unwrap();
-        let settings = Settings { busy_timeout: Duration::ZERO, clock: Clock::default() };
+        let settings = Settings { busy_timeout: Duration::ZERO, clock: Arc::new(SystemClock) };
         let mut database = Database::open(&path, settings, fail_while_replaced).unwrap();
         let value = database.run(|connection| {
             connection.query_row("SELECT x FROM t", [], |row| row.get::<_, i64>(0))

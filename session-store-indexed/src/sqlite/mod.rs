@@ -11,9 +11,10 @@ pub(crate) use database::Database;
 pub use error::DatabaseError;
 pub(crate) use files::with_suffix;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Clock;
+use session_model::env::Clock;
 
 /// What opening a database needs to know.
 #[derive(Clone, Debug)]
@@ -21,5 +22,5 @@ pub(crate) struct Settings {
     /// How long a lock held elsewhere is waited for.
     pub(crate) busy_timeout: Duration,
     /// Dates the name of a database that is moved aside.
-    pub(crate) clock: Clock,
+    pub(crate) clock: Arc<dyn Clock>,
 }

@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use session_store_indexed::history::{HistoryError, HistoryScope};
-use session_store_indexed::{DatabaseError, Diagnostic};
+use session_store_indexed::{DatabaseDiagnostic, DatabaseError};
 
 use crate::support::{NOW, Place, Row, place, prompts, row};
 
@@ -64,12 +64,12 @@ fn moves_aside_what_is_no_database() {
     assert_eq!(
         history.diagnostics(),
         [
-            Diagnostic::SetAside {
+            DatabaseDiagnostic::SetAside {
                 path: real(&place, "history.db"),
                 moved_to: real(&place, ASIDE),
                 reason: "file is not a database".to_owned(),
             },
-            Diagnostic::Salvaged { from: real(&place, ASIDE), rows: 0, complete: false },
+            DatabaseDiagnostic::Salvaged { from: real(&place, ASIDE), rows: 0, complete: false },
         ]
     );
     history.add("one", None, None).unwrap();
@@ -92,7 +92,7 @@ fn moves_aside_what_is_no_prompt_history() {
         place.sqlite().execute_batch(foreign).unwrap();
         let history = place.open();
         let from = real(&place, ASIDE);
-        let salvaged = Diagnostic::Salvaged { from, rows: 0, complete: true };
+        let salvaged = DatabaseDiagnostic::Salvaged { from, rows: 0, complete: true };
         assert_eq!(history.diagnostics()[1], salvaged);
         history.add("one", None, None).unwrap();
         history.close().unwrap();
@@ -113,9 +113,9 @@ fn moves_aside_a_database_whose_index_cannot_be_repaired() {
     place.sqlite().execute_batch("DROP TABLE history_fts_docsize").unwrap();
     let history = place.open();
     let diagnostics = history.diagnostics();
-    assert!(matches!(diagnostics[0], Diagnostic::SetAside { .. }), "{diagnostics:?}");
+    assert!(matches!(diagnostics[0], DatabaseDiagnostic::SetAside { .. }), "{diagnostics:?}");
     let from = real(&place, ASIDE);
-    assert_eq!(diagnostics[1], Diagnostic::Salvaged { from, rows: 1, complete: true });
+    assert_eq!(diagnostics[1], DatabaseDiagnostic::Salvaged { from, rows: 1, complete: true });
     assert_eq!(prompts(history.search("one", 10, HistoryScope::Global).unwrap()), ["one"]);
     assert_eq!(place.rows(), [row(1, "one", NOW, Some("/a"), Some("s"))]);
 }
@@ -131,13 +131,17 @@ fn takes_over_what_is_readable() {
     let rows = place.rows();
     assert_mostly(&rows, &all);
     let diagnostics = history.diagnostics();
-    let [Diagnostic::SetAside { moved_to, .. }, salvaged] = &diagnostics[..] else {
+    let [DatabaseDiagnostic::SetAside { moved_to, .. }, salvaged] = &diagnostics[..] else {
         panic!("{diagnostics:?}");
     };
     assert_eq!(*moved_to, real(&place, ASIDE));
     assert_eq!(
         *salvaged,
-        Diagnostic::Salvaged { from: real(&place, ASIDE), rows: rows.len(), complete: false }
+        DatabaseDiagnostic::Salvaged {
+            from: real(&place, ASIDE),
+            rows: rows.len(),
+            complete: false
+        }
     );
     assert_eq!(read(&place, ASIDE), damaged);
     let found = history.search("\"prompt 499\"", 10, HistoryScope::Cwd("/a")).unwrap();
@@ -159,7 +163,7 @@ fn takes_over_the_file_without_a_log_that_is_not_its_own() {
 
     let history = place.open();
     let diagnostics = history.diagnostics();
-    assert!(matches!(diagnostics[0], Diagnostic::SetAside { .. }), "{diagnostics:?}");
+    assert!(matches!(diagnostics[0], DatabaseDiagnostic::SetAside { .. }), "{diagnostics:?}");
     assert_eq!(read(&place, ASIDE), before);
     assert_eq!(read(&place, &format!("{ASIDE}-wal")), log);
     let rows: BTreeSet<Row> = place.rows().into_iter().collect();
@@ -196,7 +200,7 @@ fn keeps_a_log_whose_database_is_gone() {
     fs::remove_file(&place.database).unwrap();
     let history = place.open();
     let diagnostics = history.diagnostics();
-    assert!(matches!(diagnostics[0], Diagnostic::SetAside { .. }), "{diagnostics:?}");
+    assert!(matches!(diagnostics[0], DatabaseDiagnostic::SetAside { .. }), "{diagnostics:?}");
     assert_eq!(read(&place, &format!("{ASIDE}-wal")), log);
 }
 
@@ -227,7 +231,7 @@ fn recovers_from_damage_found_while_open() {
     history.flush().unwrap();
     assert_eq!(prompts(history.recent(1).unwrap()), ["one more"]);
     let diagnostics = history.diagnostics();
-    assert!(matches!(diagnostics[0], Diagnostic::SetAside { .. }), "{diagnostics:?}");
+    assert!(matches!(diagnostics[0], DatabaseDiagnostic::SetAside { .. }), "{diagnostics:?}");
 }
 
 #[test]

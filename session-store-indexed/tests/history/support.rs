@@ -1,10 +1,11 @@
 //! What the tests share.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use rusqlite::Connection;
-use session_store_indexed::Clock;
+use session_model::env::Clock;
 use session_store_indexed::history::{HistoryEntry, HistoryOptions, HistoryStorage};
 use tempfile::TempDir;
 
@@ -26,9 +27,18 @@ pub(crate) fn place() -> Place {
     Place { directory, database }
 }
 
+/// A clock that shows what it is set to, in seconds.
+#[derive(Debug)]
+pub(crate) struct SetClock(pub(crate) AtomicI64);
+
+impl Clock for SetClock {
+    fn now_ms(&self) -> i64 {
+        self.0.load(Ordering::SeqCst) * 1000
+    }
+}
+
 pub(crate) fn options() -> HistoryOptions {
-    let clock = Clock::new(|| UNIX_EPOCH + Duration::from_secs(NOW as u64));
-    HistoryOptions::default().clock(clock)
+    HistoryOptions::default().clock(Arc::new(SetClock(AtomicI64::new(NOW))))
 }
 
 impl Place {

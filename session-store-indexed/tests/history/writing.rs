@@ -1,16 +1,16 @@
 //! Prompts on their way into the database.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use session_store_indexed::DatabaseError;
 use session_store_indexed::history::{HistoryError, HistoryStorage};
-use session_store_indexed::{Clock, DatabaseError};
 
-use crate::support::{NOW, Place, options, place, prompts, row};
+use crate::support::{NOW, Place, SetClock, options, place, prompts, row};
 
 /// Holds the database locked for writing until it is dropped.
 fn lock(place: &Place) -> Connection {
@@ -65,15 +65,11 @@ fn stores_no_blank_prompt() {
 #[test]
 fn dates_a_prompt_when_it_is_added() {
     let place = place();
-    let time = Arc::new(AtomicU64::new(100));
-    let clock = Clock::new({
-        let time = Arc::clone(&time);
-        move || UNIX_EPOCH + Duration::from_secs(time.load(Ordering::SeqCst))
-    });
-    let history = HistoryStorage::open(&place.database, options().clock(clock)).unwrap();
+    let clock = Arc::new(SetClock(AtomicI64::new(100)));
+    let history = HistoryStorage::open(&place.database, options().clock(clock.clone())).unwrap();
     let lock = lock(&place);
     history.add("one", None, None).unwrap();
-    time.store(200, Ordering::SeqCst);
+    clock.0.store(200, Ordering::SeqCst);
     drop(lock);
     history.close().unwrap();
     assert_eq!(place.rows(), [row(1, "one", 100, None, None)]);
