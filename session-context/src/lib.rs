@@ -6,7 +6,6 @@ mod error;
 pub mod listing;
 pub mod manager;
 mod open_storage;
-mod paths;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::document::{LoadError, Loaded};
+use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
 use session_model::storage::{
     AppendOptions, AppendWriter, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind,
@@ -16,14 +17,13 @@ use super::aside::{self, Aside};
 use super::persist::read_if_there;
 use super::{FileState, NewSession, SessionManager, SessionOptions};
 use crate::error::{Result, SessionError};
-use crate::paths;
 
 impl SessionManager {
     /// Makes a new session.
     ///
     /// # Errors
     ///
-    /// [`SessionError::InvalidKey`] if the session's id or bucket gives no valid key; with
+    /// [`SessionError::InvalidName`] if the session's id can be no part of a file's name; with
     /// [`SessionOptions::eager`] also whatever keeps the file from being written.
     pub async fn create(
         storage: Arc<dyn SessionStorage>,
@@ -59,9 +59,9 @@ impl SessionManager {
         let id = new.id.unwrap_or_else(|| options.ids.session_id());
         let bucket = match new.bucket {
             Some(bucket) => bucket,
-            None => paths::bucket_key(&new.cwd)?,
+            None => bucket_of(&new.cwd)?,
         };
-        let key = bucket.join(paths::session_file_name(&time, &id))?;
+        let key = bucket.join(session_file_name(&time, &id)?)?;
         let header = SessionHeader::new(&NewHeader {
             id,
             timestamp: time,
@@ -236,4 +236,10 @@ impl SessionManager {
             usage: None,
         }
     }
+}
+
+/// The bucket of a directory's sessions, below the folder of all.
+fn bucket_of(cwd: &str) -> Result<StorageKey> {
+    let name = BucketScheme::Absolute.bucket_name(cwd, &BucketRoots::default());
+    Ok(StorageKey::new(SESSIONS_DIR)?.join(name)?)
 }
