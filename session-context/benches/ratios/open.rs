@@ -53,7 +53,7 @@ pub(crate) fn run(file: &Path, size: u64) {
     println!();
 }
 
-fn open_read_only(file: &Path) -> SessionManager {
+pub(crate) fn open_read_only(file: &Path) -> SessionManager {
     let storage = FileStorage::open(file.parent().unwrap()).unwrap();
     let key = StorageKey::new(file.file_name().unwrap().to_str().unwrap()).unwrap();
     let opening = SessionManager::open_read_only(Arc::new(storage), key, SessionOptions::default());
