@@ -63,7 +63,10 @@ impl Failure {
     fn is_busy(&self) -> bool {
         let mut next = self.source();
         while let Some(error) = next {
-            let storage = error.downcast_ref::<StorageError>();
+            let storage = match error.downcast_ref::<SessionError>() {
+                Some(SessionError::Storage(error)) => Some(error),
+                _ => error.downcast_ref::<StorageError>(),
+            };
             if storage.is_some_and(|error| error.kind() == StorageErrorKind::Busy) {
                 return true;
             }
