@@ -82,5 +82,22 @@ pub enum SessionError {
     InvalidJson(#[from] InvalidJson),
 }
 
+impl SessionError {
+    /// Returns the storage's error at the bottom of this one, if that is what it comes from.
+    ///
+    /// Its kind tells what to do: [`Busy`](session_model::storage::StorageErrorKind::Busy) names
+    /// another writer, [`Full`](session_model::storage::StorageErrorKind::Full) wants space.
+    pub fn storage_error(&self) -> Option<&StorageError> {
+        let mut error = self;
+        loop {
+            match error {
+                Self::Storage(error) => return Some(error),
+                Self::NotSaved { source, .. } | Self::Unsaved { source } => error = source,
+                _ => return None,
+            }
+        }
+    }
+}
+
 /// The result of an operation on a session.
 pub type Result<T, E = SessionError> = std::result::Result<T, E>;

@@ -25,8 +25,8 @@ fn the_first_failure_to_save_stays_until_all_is_written_again() {
         else {
             panic!("not reported")
         };
-        let SessionError::Storage(full) = &*source else { panic!("{source}") };
-        assert_eq!((entry.as_str(), full.kind()), ("00000002", StorageErrorKind::Full));
+        let full = source.storage_error().map(|error| error.kind());
+        assert_eq!((entry.as_str(), full), ("00000002", Some(StorageErrorKind::Full)));
         let SessionError::NotSaved { entry, source: again } =
             session.append_message(user("3")).await.unwrap_err()
         else {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use session_context::{OpenStorageError, SessionError};
 use session_model::json::InvalidJson;
-use session_model::storage::{InvalidKey, StorageError, StorageErrorKind};
+use session_model::storage::{InvalidKey, StorageErrorKind};
 
 /// What is told of exit codes in the help of the command.
 pub(crate) const EXIT_CODES: &str = "\
@@ -61,18 +61,8 @@ impl Failure {
     }
 
     fn is_busy(&self) -> bool {
-        let mut next = self.source();
-        while let Some(error) = next {
-            let storage = match error.downcast_ref::<SessionError>() {
-                Some(SessionError::Storage(error)) => Some(error),
-                _ => error.downcast_ref::<StorageError>(),
-            };
-            if storage.is_some_and(|error| error.kind() == StorageErrorKind::Busy) {
-                return true;
-            }
-            next = error.source();
-        }
-        false
+        let Self::Session(error) = self else { return false };
+        error.storage_error().is_some_and(|error| error.kind() == StorageErrorKind::Busy)
     }
 }
 
