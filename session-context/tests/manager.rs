@@ -65,6 +65,27 @@ fn a_host_can_have_the_file_at_once() {
 }
 
 #[test]
+fn a_new_session_takes_the_place_of_the_old_one() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        session.append_message(user("last")).await.unwrap();
+        let old = content(&storage, &key());
+        let refused = session.new_session(NewSession::in_cwd("/w").id("../x")).await;
+        assert!(matches!(refused, Err(SessionError::InvalidName(_))));
+        assert_eq!(session.session_id(), "s");
+        session.new_session(NewSession::in_cwd("/v").parent_session("s")).await.unwrap();
+        assert_eq!((session.entries().len(), session.leaf_id()), (0, None));
+        assert_eq!(session.header().parent_session().as_deref(), Some("s"));
+        session.append_message(answer("first")).await.unwrap();
+        assert!(session.key().as_str().starts_with("sessions/--v--/"), "{}", session.key());
+        assert_eq!(content(&storage, &key()), old);
+        open(&storage, options("9")).await.close().await.unwrap();
+    });
+}
+
+#[test]
 fn branches_labels_and_summaries_hang_where_they_should() {
     block_on(async {
         let mut s = SessionManager::in_memory("/w", options("")).unwrap();

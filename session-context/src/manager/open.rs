@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::document::{LoadError, Loaded};
+use session_model::env::IdSource;
 use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
 use session_model::storage::{
@@ -55,23 +56,32 @@ impl SessionManager {
         new: NewSession,
         mut options: SessionOptions,
     ) -> Result<Self> {
-        let time = to_iso(options.clock.now_ms());
-        let id = new.id.unwrap_or_else(|| options.ids.session_id());
-        let bucket = match new.bucket {
-            Some(bucket) => bucket,
-            None => bucket_of(&new.cwd)?,
-        };
-        let key = bucket.join(session_file_name(&time, &id)?)?;
-        let header = SessionHeader::new(&NewHeader {
-            id,
-            timestamp: time,
-            cwd: new.cwd,
-            parent_session: new.parent_session,
-            provider_prompt_cache_key: new.provider_prompt_cache_key,
-            ..NewHeader::default()
-        });
-        let file = FileState::Pending(None);
-        Ok(Self::assemble(storage, key, SessionDocument::new(header), file, options))
+        let (key, document) = new_document(new, options.clock.now_ms(), &mut *options.ids)?;
+        Ok(Self::assemble(storage, key, document, FileState::Pending(None), options))
+    }
+
+    /// Ends the present session and makes a new one in its place, in the same storage.
+    ///
+    /// What was appended is flushed and the claim on the old file given up. A read-only manager
+    /// can write the new session.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::InvalidName`] and [`SessionError::Unsaved`]: the present session stays as
+    /// it is. With [`SessionOptions::eager`] also whatever keeps the new file from being written.
+    pub async fn new_session(&mut self, new: NewSession) -> Result<()> {
+        let (key, document) = new_document(new, self.clock.now_ms(), &mut *self.ids)?;
+        self.flush().await?;
+        if let FileState::Open(writer) | FileState::Pending(Some(writer)) =
+            std::mem::replace(&mut self.file, FileState::Pending(None))
+        {
+            // All of it is on disk, and the claim is given up whatever closing says.
+            drop(writer.close().await);
+        }
+        (self.key, self.document) = (key, document);
+        self.diagnostics.clear();
+        self.usage = None;
+        if self.eager { self.ensure_on_disk().await } else { Ok(()) }
     }
 
     /// Opens a session for writing, or makes a new one at this very key if there is none; its
@@ -236,6 +246,30 @@ impl SessionManager {
             usage: None,
         }
     }
+}
+
+/// A session nothing was appended to yet, and where its file goes.
+fn new_document(
+    new: NewSession,
+    now_ms: i64,
+    ids: &mut dyn IdSource,
+) -> Result<(StorageKey, SessionDocument)> {
+    let time = to_iso(now_ms);
+    let id = new.id.unwrap_or_else(|| ids.session_id());
+    let bucket = match new.bucket {
+        Some(bucket) => bucket,
+        None => bucket_of(&new.cwd)?,
+    };
+    let key = bucket.join(session_file_name(&time, &id)?)?;
+    let header = SessionHeader::new(&NewHeader {
+        id,
+        timestamp: time,
+        cwd: new.cwd,
+        parent_session: new.parent_session,
+        provider_prompt_cache_key: new.provider_prompt_cache_key,
+        ..NewHeader::default()
+    });
+    Ok((key, SessionDocument::new(header)))
 }
 
 /// The bucket of a directory's sessions, below the folder of all.
