@@ -65,6 +65,31 @@ fn a_host_can_have_the_file_at_once() {
 }
 
 #[test]
+fn what_could_not_be_read_back_is_refused() {
+    block_on(async {
+        let mut small = options("");
+        small.load.max_line_bytes = 200;
+        let mut s = SessionManager::in_memory("/w", small).unwrap();
+        let q = s.append_message(user("q")).await.unwrap();
+        let refused = s.append_message(user(&"x".repeat(200))).await.unwrap_err();
+        assert!(refused.to_string().contains("only 200 can be read back"), "{refused}");
+        let header = session_model::body::EntryBody::from_json(
+            &RawJson::parse(r#"{"type":"session","id":"x"}"#).unwrap(),
+        );
+        assert!(matches!(s.append(header).await, Err(SessionError::InvalidEntry { .. })));
+        assert!(matches!(s.append_archive(&q, true).await, Err(SessionError::InvalidEntry { .. })));
+        assert!(matches!(
+            s.append_archive("no", true).await,
+            Err(SessionError::UnknownEntry { .. })
+        ));
+        assert_eq!(s.entries().len(), 1);
+        s.reset_leaf();
+        s.append_archive(&q, true).await.unwrap();
+        assert!(s.tree().is_archived(&q));
+    });
+}
+
+#[test]
 fn a_new_session_takes_the_place_of_the_old_one() {
     block_on(async {
         let storage = MemoryStorage::new();

@@ -141,7 +141,8 @@ fn entries_another_program_wrote_are_taken_over() {
         session.append_message(user("next")).await.unwrap();
         assert_eq!(ids(&session), ["a", "00000001", "b", "00000002"]);
         assert_eq!(session.branch_ids(), ["a", "00000001", "00000002"]);
-        assert_eq!(codes(&session), [Code::TailMovedAside, Code::ForeignChange]);
+        let found = [Code::TailMovedAside, Code::ForeignChange, Code::TornTail];
+        assert_eq!(codes(&session), found);
         let file = content(&storage, &key()).unwrap();
         assert_eq!(
             file,
@@ -208,5 +209,94 @@ fn another_session_in_the_files_place_is_left_alone() {
         assert!(session.save_again().await.is_err());
         assert_eq!(content(&storage, &key()), Some(other));
         assert_eq!(ids(&session), ["a", "00000001"]);
+    });
+}
+
+fn whole(session: &SessionManager) -> String {
+    String::from_utf8(session.document().to_payload().to_bytes().to_vec()).unwrap()
+}
+
+#[test]
+fn a_rewrite_keeps_what_memory_was_rolled_back_from() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        let state = session.capture_state();
+        session.append_message(user("acknowledged")).await.unwrap();
+        session.restore_state(state);
+        assert!(session.set_session_name("name", NameSource::User).await.unwrap());
+        assert_eq!(ids(&session), ["a", "00000001", "00000002"]);
+        assert_eq!(session.branch_ids(), ["a", "00000002"]);
+        assert_eq!(content(&storage, &key()), Some(whole(&session)));
+    });
+}
+
+#[test]
+fn no_write_goes_over_another_session() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        let other = format!("{}\n{B}\n", HEADER.replace("\"id\":\"s\"", "\"id\":\"other\""));
+        storage.faults().overwrite(&key(), Some(other.clone().into())).unwrap();
+        assert!(session.append_message(user("1")).await.is_err());
+        assert!(session.set_session_name("name", NameSource::User).await.is_err());
+        assert!(session.rewrite_entries(|entry| Some(entry.clone())).await.is_err());
+        assert!(session.save_again().await.is_err());
+        assert!(session.flush().await.is_err());
+        assert_eq!(content(&storage, &key()), Some(other));
+        assert_eq!(ids(&session), ["a", "00000001"]);
+    });
+}
+
+#[test]
+fn a_flush_makes_good_what_others_took_away() {
+    block_on(async {
+        for left in [None, Some(format!("{HEADER}\n"))] {
+            let storage = MemoryStorage::new();
+            put(&storage, &format!("{HEADER}\n{A}\n"));
+            let mut session = open(&storage, options("")).await;
+            session.append_message(user("1")).await.unwrap();
+            storage.faults().overwrite(&key(), left.map(Into::into)).unwrap();
+            session.flush().await.unwrap();
+            assert_eq!(content(&storage, &key()), Some(whole(&session)));
+            assert_eq!(ids(&session), ["a", "00000001"]);
+        }
+    });
+}
+
+#[test]
+fn writing_again_keeps_what_others_changed_and_damaged() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        storage.faults().fail_nth(Operation::Append, 0, When::Before, StorageErrorKind::Full);
+        assert!(session.append_message(user("1")).await.is_err());
+        let titled = HEADER.replace("}", ",\"title\":\"theirs\"}");
+        let changed = format!("{titled}\n{A}\ndamaged\n");
+        storage.faults().overwrite(&key(), Some(changed.clone().into())).unwrap();
+        session.save_again().await.unwrap();
+        assert_eq!(session.session_name().as_deref(), Some("theirs"));
+        assert_eq!(codes(&session), [Code::ForeignChange, Code::DamagedLine]);
+        let file = content(&storage, &key()).unwrap();
+        assert!(file.starts_with(&changed) && file == whole(&session), "{file}");
+        session.append_message(user("2")).await.unwrap();
+    });
+}
+
+#[test]
+fn a_name_is_not_told_saved_while_nothing_is() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        let new = session_context::NewSession::in_cwd("/w");
+        let mut session = SessionManager::create(shared(&storage), new, options("")).await.unwrap();
+        storage.faults().fail_nth(Operation::OpenAppend, 0, When::Before, StorageErrorKind::Full);
+        assert!(session.append_message(answer("1")).await.is_err());
+        assert!(session.set_session_name("name", NameSource::User).await.is_err());
+        session.save_again().await.unwrap();
+        assert!(session.set_session_name("name", NameSource::User).await.unwrap());
+        assert_eq!(content(&storage, session.key()), Some(whole(&session)));
     });
 }

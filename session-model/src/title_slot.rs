@@ -48,7 +48,10 @@ impl TitleSlot {
     /// A title that does not fit is cut at a character. A source or time that leaves no room is
     /// left out.
     pub fn to_line(&self) -> Vec<u8> {
-        let mut end = self.title.len();
+        let mut end = self.title.len().min(TITLE_SLOT_BYTES);
+        while !self.title.is_char_boundary(end) {
+            end -= 1;
+        }
         loop {
             let line = self.padded(&self.title[..end]);
             if let Some(line) = line {

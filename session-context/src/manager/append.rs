@@ -1,9 +1,9 @@
 //! Appending entries.
 
 use session_model::body::{
-    BranchSummary, Compaction, ContextChange, CustomEntry, CustomMessageEntry, EntryBody, Label,
-    McpToolSelection, ModeChange, ModelChange, ModelUsage, ServiceTierChange, SessionInit,
-    ThinkingLevelChange, TtsrInjection,
+    Archive, BranchSummary, Compaction, ContextChange, CredentialPin, CustomEntry,
+    CustomMessageEntry, EntryBody, Label, McpToolSelection, ModeChange, ModelChange, ModelUsage,
+    ServiceTierChange, SessionInit, ThinkingLevelChange, TtsrInjection,
 };
 use session_model::env::fresh_entry_id;
 use session_model::json::{ObjectBuilder, RawJson};
@@ -67,14 +67,8 @@ impl SessionManager {
         let invalid = |reason: &str| SessionError::InvalidEntry { reason: reason.to_owned() };
         let fields = entry.as_object().ok_or_else(|| invalid("it is no JSON object"))?;
         let entry_type = fields.text("type").ok_or_else(|| invalid("it has no string `type`"))?;
-        match &*entry_type {
-            "session" | "title" => return Err(invalid("a session has one header only")),
-            "message" => check_message(fields.get("message").unwrap_or(&RawJson::null()))?,
-            "label" => {
-                let target = fields.text("targetId").unwrap_or_default();
-                self.find(&target)?;
-            }
-            _ => {}
+        if entry_type == "message" {
+            check_message(fields.get("message").unwrap_or(&RawJson::null()))?;
         }
         self.append_fields(&entry_type, entry).await
     }
@@ -116,11 +110,42 @@ impl SessionManager {
         let Some(entry) = Entry::from_json(&json) else {
             return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
         };
+        self.check_entry(&entry)?;
         if let Some(totals) = &mut self.usage {
             add_usage(totals, &entry);
         }
         self.save_new(entry, &id).await?;
         Ok(id)
+    }
+
+    /// Refuses what could not be read back, or speaks of what is not there.
+    fn check_entry(&self, entry: &Entry) -> Result<()> {
+        let invalid = |reason: String| Err(SessionError::InvalidEntry { reason });
+        if matches!(&*entry.entry_type(), "session" | "title") {
+            return invalid("a session has one header only".to_owned());
+        }
+        let (bytes, most) = (entry.line().len(), self.load.max_line_bytes);
+        if bytes > most {
+            return invalid(format!(
+                "its line has {bytes} bytes, and only {most} can be read back"
+            ));
+        }
+        if !matches!(entry.kind(), EntryKind::Label | EntryKind::Archive) {
+            return Ok(());
+        }
+        match entry.body() {
+            EntryBody::Label(label) => self.find(&label.target_id).map(|_| ()),
+            EntryBody::Archive(archive) => {
+                let target = self.find(&archive.target_id)?;
+                let leaf = self.tree().leaf();
+                let active = leaf.is_some_and(|leaf| self.tree().path_to(leaf).contains(&target));
+                if archive.archived && active {
+                    return invalid("the active path cannot be archived; move off it first".into());
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A leaf without an id cannot be named; its parent, which must have one, stands in.
@@ -210,6 +235,26 @@ impl SessionManager {
         self.find(target)?;
         let (target_id, label) = (target.to_owned(), label.map(str::to_owned));
         self.append(Label { target_id, label, ..Default::default() }).await
+    }
+
+    /// Hides the branch that begins at an entry, or shows it again; nothing is deleted.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), [`SessionError::UnknownEntry`] without such an entry, and
+    /// [`SessionError::InvalidEntry`] for one on the active path.
+    pub async fn append_archive(&mut self, target: &str, archived: bool) -> Result<String> {
+        self.append(Archive { target_id: target.to_owned(), archived, ..Default::default() }).await
+    }
+
+    /// Appends which credential a provider is used with, as a hash that tells it.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_credential_pin(&mut self, provider: &str, hash: &str) -> Result<String> {
+        let (provider, hash) = (provider.to_owned(), hash.to_owned());
+        self.append(CredentialPin { provider, hash, ..Default::default() }).await
     }
 
     /// Appends rules that were injected.

@@ -43,7 +43,11 @@ pub(super) async fn save(
             key.with_file_name(format!("{}{suffix}", cut(name, MAX_SEGMENT_BYTES - suffix.len())))?;
         let options = PutOptions::when(Precondition::Absent);
         match storage.put(&aside, bytes.clone().into(), options).await {
-            Ok(_) => return Ok(aside),
+            Ok(_) => {
+                // Said at once: what comes next may fail, and the bytes must be findable all the same.
+                tracing::warn!(session = %key, kept_in = %aside, "bytes were put aside");
+                return Ok(aside);
+            }
             Err(error) if error.kind() == StorageErrorKind::AlreadyExists => count += 1,
             Err(error) => return Err(error.into()),
         }

@@ -9,13 +9,15 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use session_model::document::Loaded;
-use session_model::storage::{AppendOptions, PutOptions, StorageError, StorageErrorKind};
+use session_model::storage::{
+    AppendOptions, Precondition, PutOptions, StorageError, StorageErrorKind,
+};
 use session_model::{Diagnostic, DiagnosticCode, Entry, SessionDocument};
 
 use super::aside::{self, Aside};
 use super::persist::read_if_there;
 use super::{FileState, SessionManager};
-use crate::error::Result;
+use crate::error::{Result, SessionError};
 
 /// Two states of one session, joined.
 struct Joined {
@@ -42,7 +44,7 @@ impl SessionManager {
         let Some(theirs) = theirs else { return self.restore_file().await };
         let mut joined = join(&self.document, theirs.document);
         self.put_torn_tail_aside(&mut joined.document, true).await?;
-        // Written before memory changes: a failure leaves both as they were.
+        // Memory changes last: what a failure leaves in the file is taken over the next time.
         for entry in &joined.ours {
             let line = joined.document.push(entry.clone());
             if let FileState::Open(writer) = &mut self.file {
@@ -59,16 +61,19 @@ impl SessionManager {
         let claim = AppendOptions::exclusive(&self.owner);
         let mut writer = self.storage.open_append(&self.key, claim).await?;
         let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
-        let blank = there.iter().all(u8::is_ascii_whitespace);
-        if !blank && let Some(theirs) = self.read_theirs(there).await? {
+        let known = self.document.to_payload().to_bytes();
+        // What this session wrote itself, whole or in part, has nothing to add.
+        let ours = known.starts_with(&there) || there.iter().all(u8::is_ascii_whitespace);
+        let unchanged = PutOptions::when(Precondition::Length(there.len() as u64));
+        if !ours && let Some(theirs) = self.read_theirs(there).await? {
             let mut joined = join(&self.document, theirs.document);
-            if joined.theirs > 0 {
-                self.put_torn_tail_aside(&mut joined.document, false).await?;
-                joined.ours.iter().for_each(|entry| drop(joined.document.push(entry.clone())));
-                self.adopt_joined(joined, theirs.diagnostics);
+            self.put_torn_tail_aside(&mut joined.document, false).await?;
+            for entry in &joined.ours {
+                joined.document.push(entry.clone());
             }
+            self.adopt_joined(joined, theirs.diagnostics);
         }
-        let written = writer.replace(self.document.to_payload(), PutOptions::default()).await;
+        let written = writer.replace(self.document.to_payload(), unchanged).await;
         self.file = FileState::Open(writer);
         Ok(written.map(|_| ())?)
     }
@@ -86,6 +91,10 @@ impl SessionManager {
                 }
                 .into())
             }
+            Ok(loaded) if loaded.document.header().is_newer() => Err(SessionError::ReadOnly {
+                key: self.key.clone(),
+                reason: "another program brought it to a newer format".to_owned(),
+            }),
             Ok(loaded) => Ok(Some(loaded)),
             Err(_) => {
                 let time = self.clock.now_ms();
@@ -97,6 +106,13 @@ impl SessionManager {
                 Ok(None)
             }
         }
+    }
+
+    /// Tells whether the file holds another session, which is never written over.
+    pub(super) async fn is_another_session(&self) -> Result<bool> {
+        let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
+        let loaded = SessionDocument::load(there, &self.load);
+        Ok(loaded.is_ok_and(|loaded| loaded.document.header().id() != self.session_id()))
     }
 
     async fn restore_file(&mut self) -> Result<()> {
@@ -145,8 +161,11 @@ impl SessionManager {
             ours.len()
         );
         self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
-        let interleaved = |d: &Diagnostic| d.code == DiagnosticCode::InterleavedBranches;
-        found.into_iter().filter(interleaved).for_each(|diagnostic| self.note(diagnostic));
+        for diagnostic in found {
+            if !self.diagnostics.contains(&diagnostic) {
+                self.note(diagnostic);
+            }
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use session_model::env::IdSource;
 use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
 use session_model::storage::{
-    AppendOptions, AppendWriter, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind,
-    StorageKey,
+    AppendOptions, AppendWriter, Precondition, PutOptions, SessionStorage, SessionStorageExt,
+    StorageErrorKind, StorageKey,
 };
 use session_model::time::to_iso;
 use session_model::{Diagnostic, DiagnosticCode, NewHeader, SessionDocument, SessionHeader};
@@ -214,7 +214,8 @@ impl SessionManager {
             diagnostics.push(aside::torn_diagnostic(&moved, tail.len()));
         }
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
-            writer.replace(document.to_payload(), PutOptions::default()).await?;
+            let unchanged = PutOptions::when(Precondition::Length(writer.len()));
+            writer.replace(document.to_payload(), unchanged).await?;
             diagnostics.push(migration.diagnostic());
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);

@@ -59,7 +59,7 @@ impl SessionManager {
             match writer.append(self.document.line_for(entry)).await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == StorageErrorKind::Conflict => {
-                    self.take_over_foreign_changes().await?;
+                    self.try_to_take_over().await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -109,16 +109,44 @@ impl SessionManager {
     ///
     /// The first failure to save, if it has not been made good.
     pub async fn flush(&mut self) -> Result<()> {
-        self.check_saved()?;
-        if let FileState::Open(writer) = &mut self.file
-            && let Err(error) = writer.sync(Durability::Durable).await
-        {
-            self.latch(error.into());
+        if let Err(error) = self.sync_file().await {
+            self.latch(error);
         }
         self.check_saved()
     }
 
-    fn check_saved(&self) -> Result<()> {
+    /// Makes what is in the file durable, and makes sure that it is in the file: somebody may
+    /// have removed or replaced it since the last append.
+    async fn sync_file(&mut self) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let FileState::Open(writer) = &mut self.file else { return Ok(()) };
+            writer.sync(Durability::Durable).await?;
+            let len = writer.len();
+            match self.storage.head(&self.key).await {
+                Ok(meta) if meta.size == len => return Ok(()),
+                Err(error) if error.kind() != StorageErrorKind::NotFound => {
+                    return Err(error.into());
+                }
+                // A failure was latched before: the file is short of what memory holds.
+                _ if self.failure.is_some() => return Ok(()),
+                _ => self.try_to_take_over().await?,
+            }
+        }
+        Err(keeps_changing(&self.key))
+    }
+
+    /// Takes over foreign changes; one more of them meanwhile is no failure.
+    pub(super) async fn try_to_take_over(&mut self) -> Result<()> {
+        match self.take_over_foreign_changes().await {
+            Err(SessionError::Storage(error)) if error.kind() == StorageErrorKind::Conflict => {
+                let other_session = self.is_another_session().await?;
+                if other_session { Err(error.into()) } else { Ok(()) }
+            }
+            result => result,
+        }
+    }
+
+    pub(super) fn check_saved(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
             Some(source) => Err(SessionError::Unsaved { source: source.clone() }),

@@ -1,12 +1,15 @@
 //! Changing what is already written: titles and entries.
 
+use std::collections::HashMap;
+
+use bytes::Bytes;
 use session_model::body::{EntryBody, TitleChange, TitleSource};
 use session_model::env::fresh_entry_id;
 use session_model::storage::{Precondition, PutOptions, StorageError, StorageErrorKind};
 use session_model::time::to_iso;
 use session_model::{Entry, SessionDocument};
 
-use super::persist::{ATTEMPTS, keeps_changing};
+use super::persist::{ATTEMPTS, keeps_changing, read_if_there};
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
 
@@ -72,14 +75,16 @@ impl SessionManager {
         &mut self,
         mut change: impl FnMut(&Entry) -> Option<Entry>,
     ) -> Result<usize> {
-        if !self.entries().iter().any(|entry| change(entry).is_some()) {
+        let edit = |entry: &Entry| Some((entry.line().clone(), change(entry)?));
+        let edits: HashMap<Bytes, Entry> = self.entries().iter().filter_map(edit).collect();
+        if edits.is_empty() {
             return Ok(0);
         }
         let mut changed = 0;
         self.rewrite(|document| {
             changed = 0;
             document.edit_entries(|_, entry| {
-                let new = change(entry);
+                let new = edits.get(entry.line()).cloned();
                 changed += usize::from(new.is_some());
                 new
             });
@@ -96,6 +101,16 @@ impl SessionManager {
         for _ in 0..ATTEMPTS {
             let mut document = self.document.clone();
             change(&mut document);
+            if self.failure.is_some() && matches!(self.file, FileState::Open(_)) {
+                // Only a whole new file can make the failure good; it carries the change along.
+                let before = std::mem::replace(&mut self.document, document);
+                if let Err(error) = self.save_again().await {
+                    self.document = before;
+                    return Err(error);
+                }
+                self.usage = None;
+                return Ok(());
+            }
             match &mut self.file {
                 FileState::ReadOnly(reason) => {
                     return Err(SessionError::ReadOnly {
@@ -103,16 +118,31 @@ impl SessionManager {
                         reason: reason.clone(),
                     });
                 }
-                FileState::Pending(_) => {}
+                FileState::Pending(_) => self.check_saved()?,
                 FileState::Open(writer) => {
+                    // The length alone would miss an edit in place, and what memory was rolled
+                    // back from.
+                    let known = self.document.to_payload().to_bytes();
+                    let there = read_if_there(&*self.storage, &self.key).await?;
+                    if there.as_ref() != Some(&known) {
+                        self.try_to_take_over().await?;
+                        continue;
+                    }
                     let unchanged = PutOptions::when(Precondition::Length(writer.len()));
                     match writer.replace(document.to_payload(), unchanged).await {
-                        Ok(_) => self.failure = None,
+                        Ok(_) => {}
                         Err(error) if is_foreign_change(&error) => {
-                            self.take_over_foreign_changes().await?;
+                            self.try_to_take_over().await?;
                             continue;
                         }
-                        Err(error) => return Err(error.into()),
+                        Err(error) => {
+                            let after = read_if_there(&*self.storage, &self.key).await;
+                            let error = SessionError::from(error);
+                            if !after.is_ok_and(|after| after == there) {
+                                self.latch(error.clone());
+                            }
+                            return Err(error);
+                        }
                     }
                 }
             }

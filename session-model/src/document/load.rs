@@ -260,7 +260,7 @@ impl<'a> Loader<'a> {
                     "the last line has no end",
                 );
             }
-            self.rest_of_line(&range, &text, found, at, end);
+            self.rest_of_line(&range, &text, &found, at);
             return Ok((header, file.slice(preamble)));
         }
         Err(LoadError::Empty)

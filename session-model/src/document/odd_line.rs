@@ -49,34 +49,40 @@ impl Loader<'_> {
         let end = self.record_end(line, &found, first);
         let record = line.start + range.start - start..line.start + range.end - start;
         self.entry(RecordLine::read(self.file.slice(start..end), record), None, start..end);
-        self.rest_of_line(line, text, found, first, end);
+        self.rest_of_line(line, text, &found, first);
     }
 
-    /// Handles what follows the record at `at`, whose bytes end at `end`.
+    /// Handles what follows the record at `at`: text, and further records.
     pub(super) fn rest_of_line(
         &mut self,
         line: &Range<usize>,
         text: &str,
-        found: Vec<Part<'_>>,
+        found: &[Part<'_>],
         at: usize,
-        end: usize,
     ) {
-        let behind: Vec<_> = found.into_iter().skip(at + 1).collect();
-        let next = behind.iter().position(|part| matches!(part, Part::Record(..)));
-        self.report_parts(line, text, &behind[..next.unwrap_or(behind.len())], true);
-        if let Some(next) = next {
+        let mut records = (at + 1..found.len()).filter_map(|i| match &found[i] {
+            Part::Record(_, range) => Some((i, range)),
+            _ => None,
+        });
+        let mut next = records.next();
+        let end_of_text = next.map_or(found.len(), |(i, _)| i);
+        self.report_parts(line, text, &found[at + 1..end_of_text], true);
+        if let Some((_, range)) = next {
             let detail = "several records on one line; all are loaded";
-            self.report(DiagnosticCode::JoinedRecords, end..line.end, detail);
-            let Part::Record(_, range) = &behind[next] else { return };
+            self.report(DiagnosticCode::JoinedRecords, line.start + range.start..line.end, detail);
+        }
+        while let Some((i, range)) = next {
+            next = records.next();
             let start = line.start + range.start;
-            let record_end = self.record_end(line, &behind, next);
-            let record = 0..range.len();
-            self.entry(
-                RecordLine::read(self.file.slice(start..record_end), record),
-                None,
-                start..record_end,
+            let end = next.map_or(line.end, |(_, next)| line.start + next.start);
+            let bytes = self.file.slice(start..end);
+            self.entry(RecordLine::read(bytes, 0..range.len()), None, start..end);
+            self.report_parts(
+                line,
+                text,
+                &found[i + 1..next.map_or(found.len(), |(j, _)| j)],
+                true,
             );
-            self.rest_of_line(line, text, behind, next, record_end);
         }
     }
 

@@ -291,3 +291,14 @@ fn lines_added_by_another_writer_are_taken_up_to_the_last_line_end() {
     assert_eq!(ids(&document), ["a", "b"]);
     assert_eq!(document.to_payload().to_bytes(), format!("{HEADER}\n{A}\n{B}\nbad\n"));
 }
+
+#[test]
+fn a_line_of_a_hundred_thousand_records_is_read_without_recursion() {
+    let records = r#"{"type":"x","id":"r"}"#.repeat(100_000);
+    for file in [format!("{HEADER}{records}\n"), format!("{HEADER}\n{records}\n")] {
+        let loaded = kept(file);
+        assert_eq!(loaded.document.tree().len(), 100_000);
+        let joined = loaded.diagnostics.iter().filter(|d| d.code == Code::JoinedRecords);
+        assert_eq!(joined.count(), 1);
+    }
+}

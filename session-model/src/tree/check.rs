@@ -55,7 +55,7 @@ impl SessionTree {
                 );
                 add(DiagnosticCode::UnknownParent, detail);
             }
-        } else if self.links.cycle_roots().contains(&node.0) {
+        } else if self.links.cycle_roots().binary_search(&node.0).is_ok() {
             let length = self.links.ancestors(node.0).count();
             let detail = format!("the entry is its own ancestor, in a cycle of {length} entries");
             add(DiagnosticCode::ParentCycle, detail);

@@ -1,5 +1,7 @@
 //! Who hangs from whom, in arrays of places.
 
+use std::collections::HashSet;
+
 /// No place.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -126,16 +128,12 @@ impl Links {
 
     /// This entry and those above it, each once.
     pub(super) fn ancestors(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        let mut seen = vec![false; if self.has_cycles() { self.parent.len() } else { 0 }];
+        let cyclic = self.has_cycles();
+        let mut seen = HashSet::new();
         let mut next = node;
         std::iter::from_fn(move || {
             let node = next;
-            if node == NONE {
-                return None;
-            }
-            if let Some(seen) = seen.get_mut(node as usize)
-                && std::mem::replace(seen, true)
-            {
+            if node == NONE || (cyclic && !seen.insert(node)) {
                 return None;
             }
             next = self.parent[node as usize];

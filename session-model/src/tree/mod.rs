@@ -230,15 +230,16 @@ impl SessionTree {
         self.marks.title()
     }
 
-    /// Puts other entries in the place of all, in file order; the leaf stays where its id is.
+    /// Puts other entries in the place of all, in file order; the leaf stays in its place, or
+    /// where its id is if their number changed.
     pub fn replace_all(&mut self, entries: Vec<Entry>) {
         let leaf = self.leaf.map(|leaf| (leaf, self.entry(leaf).id().map(Cow::into_owned)));
         let same_len = entries.len() == self.len();
         *self = Self::from_entries(entries);
         self.leaf = match leaf {
             None => None,
-            Some((_, Some(id))) if self.find(&id).is_some() => self.find(&id),
             Some((node, _)) if same_len => Some(node),
+            Some((_, Some(id))) if self.find(&id).is_some() => self.find(&id),
             Some(_) => self.leaf,
         };
     }
