@@ -179,8 +179,11 @@ async fn session_files(
     files.retain(|meta| !meta.key.file_name().starts_with('.'));
     let mut rows = Vec::new();
     for error in errors {
-        // An error that names no file is one of the whole listing.
-        let Some(key) = error.key().cloned() else { return Err(error.into()) };
+        // A file whose name can be no key is shown at its folder's; any other error that names no
+        // file is one of the whole listing.
+        let nameless = error.kind() == StorageErrorKind::Invalid;
+        let key = error.key().cloned().or_else(|| nameless.then(|| prefix.clone()));
+        let Some(key) = key else { return Err(error.into()) };
         rows.push(SessionRow::new(storage, key, None, Err(error.into())));
     }
     Ok((files, rows))

@@ -64,12 +64,7 @@ impl SessionManager {
     /// string `type`, is a header or title slot, or is a message or label that lacks what makes it
     /// one.
     pub async fn append_entry_json(&mut self, entry: &RawJson) -> Result<String> {
-        let invalid = |reason: &str| SessionError::InvalidEntry { reason: reason.to_owned() };
-        let fields = entry.as_object().ok_or_else(|| invalid("it is no JSON object"))?;
-        let entry_type = fields.text("type").ok_or_else(|| invalid("it has no string `type`"))?;
-        if entry_type == "message" {
-            check_message(fields.get("message").unwrap_or(&RawJson::null()))?;
-        }
+        let entry_type = check_entry_json(entry)?;
         self.append_fields(&entry_type, entry).await
     }
 
@@ -340,7 +335,32 @@ impl SessionManager {
     }
 }
 
-fn check_message(message: &RawJson) -> Result<()> {
+/// Checks that an entry given as JSON can be appended to some session, and returns its type.
+///
+/// Whether the entries it speaks of exist is another question.
+///
+/// # Errors
+///
+/// [`SessionError::InvalidEntry`] if it is no object with a string `type`, is a header or title
+/// slot, or is a message without a message.
+pub fn check_entry_json(entry: &RawJson) -> Result<String> {
+    let invalid = |reason: &str| SessionError::InvalidEntry { reason: reason.to_owned() };
+    let fields = entry.as_object().ok_or_else(|| invalid("it is no JSON object"))?;
+    let entry_type = fields.text("type").ok_or_else(|| invalid("it has no string `type`"))?;
+    match &*entry_type {
+        "session" | "title" => return Err(invalid("a session has one header only")),
+        "message" => check_message(fields.get("message").unwrap_or(&RawJson::null()))?,
+        _ => {}
+    }
+    Ok(entry_type.into_owned())
+}
+
+/// Checks that a message given as JSON can be appended to some session.
+///
+/// # Errors
+///
+/// [`SessionError::InvalidEntry`] if it is no object with a string `role`.
+pub fn check_message(message: &RawJson) -> Result<()> {
     let role = message.as_object().and_then(|m| m.text("role").map(|role| role.into_owned()));
     match role {
         Some(_) => Ok(()),

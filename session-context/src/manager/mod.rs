@@ -25,6 +25,7 @@ use session_model::{Diagnostic, Entry, EntryKind, SessionHeader};
 
 use crate::error::SessionError;
 
+pub use append::{check_entry_json, check_message};
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
 pub use state::SessionState;

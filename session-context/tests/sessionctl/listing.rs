@@ -146,3 +146,15 @@ fn a_whole_id_beats_those_that_only_begin_so() {
     let out = dir.run("show s-0001 --json").quiet();
     assert!(out.contains("\"id\":\"s-0001\""), "{out}");
 }
+
+#[test]
+fn an_odd_name_is_one_row_and_hides_no_other() {
+    let dir = Dir::with_example("demo");
+    dir.write("back\\slash.jsonl", "x");
+    let listed = dir.run("list . --json");
+    let out = json(&listed.out);
+    let rows = out.as_array().unwrap();
+    assert_eq!((listed.code, rows.items().len()), (Some(0), 2), "{listed:?}");
+    let errors = rows.items().iter().filter(|row| row.as_object().unwrap().get("error").is_some());
+    assert_eq!(errors.count(), 1, "{}", listed.out);
+}

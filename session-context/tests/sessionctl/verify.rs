@@ -110,3 +110,9 @@ fn something_to_verify_is_needed() {
     dir.run("verify").failed(2, "error: name a session, a directory, or a --store\n");
     dir.run("verify none.jsonl").failed(1, "error: there is no session none.jsonl\n");
 }
+
+#[test]
+fn a_session_that_is_not_there_leaves_no_half_document() {
+    let run = Dir::new().run("verify nosuch.jsonl --json");
+    assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
+}

@@ -337,3 +337,14 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains(&format!("\nExamples:\n  sessionctl {command}")), "{help}");
     }
 }
+
+#[test]
+fn what_no_session_takes_is_refused_before_anything_is_changed() {
+    let dir = Dir::with_example("version-1");
+    let before = dir.snapshot();
+    for refused in ["[]", "{}", r#"{"role":5}"#, r#"{"type":"session","id":"x"}"#] {
+        assert_eq!(dir.run_with("append version-1.jsonl", refused).code, Some(1), "{refused}");
+        assert_eq!(dir.run_with("append new.jsonl --create", refused).code, Some(1), "{refused}");
+    }
+    assert_eq!(dir.snapshot(), before);
+}

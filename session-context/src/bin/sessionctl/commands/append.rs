@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use clap::ValueEnum;
 use session_context::SessionManager;
 use session_context::env::SystemClock;
+use session_context::manager::{check_entry_json, check_message};
 use session_model::env::Clock;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
@@ -61,6 +62,11 @@ enum New {
 impl Append {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let new = self.new_entry()?;
+        // What no session takes is refused before one is opened, made, repaired or migrated.
+        match &new {
+            New::Message(message) => check_message(message)?,
+            New::Entry(entry) => drop(check_entry_json(entry)?),
+        }
         let mut manager = self.open(context).await?;
         let appended = match &new {
             New::Message(message) => manager.append_message_json(message).await,

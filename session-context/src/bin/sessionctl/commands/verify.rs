@@ -56,19 +56,23 @@ impl Verify {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let (json, out) = (context.json, &mut context.out);
         let mut summary = Summary::default();
-        if json {
-            out.json("{\"sessions\":[")?;
-        }
+        let begin = |out: &mut Output| match json {
+            true => out.json("{\"sessions\":[").map(|_| ()),
+            false => Ok(()),
+        };
         match &self.session {
             Some(session) if context.store.url().is_some() || !Path::new(session).is_dir() => {
                 let target = context.store.existing(session).await?;
+                begin(out)?;
                 summary.take(check(&target).await, json, out)?;
             }
             session => {
                 let Some(place) = session.as_deref().or(context.store.url()) else {
                     return Err(Failure::Usage("name a session, a directory, or a --store".into()));
                 };
-                all_of(open_existing_storage(place)?, &mut summary, json, out).await?;
+                let storage = open_existing_storage(place)?;
+                begin(out)?;
+                all_of(storage, &mut summary, json, out).await?;
             }
         }
         summary.finish(json, out)?;
