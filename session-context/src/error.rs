@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use session_model::document::LoadError;
 use session_model::json::InvalidJson;
+use session_model::layout::InvalidSessionName;
 use session_model::storage::{InvalidKey, StorageError, StorageKey};
 
 /// A failed operation on a session.
@@ -13,7 +14,7 @@ use session_model::storage::{InvalidKey, StorageError, StorageKey};
 #[non_exhaustive]
 pub enum SessionError {
     /// The storage reported an error.
-    #[error("storage: {0}")]
+    #[error(transparent)]
     Storage(#[from] StorageError),
     /// The file is no session.
     #[error("{key} cannot be opened as a session; it was left as it is")]
@@ -73,9 +74,29 @@ pub enum SessionError {
     /// A name for a session that has none.
     #[error("invalid session location: {0}")]
     InvalidKey(#[from] InvalidKey),
+    /// An id that can be no part of a file's name.
+    #[error(transparent)]
+    InvalidName(#[from] InvalidSessionName),
     /// JSON that cannot be read.
     #[error(transparent)]
     InvalidJson(#[from] InvalidJson),
+}
+
+impl SessionError {
+    /// Returns the storage's error at the bottom of this one, if that is what it comes from.
+    ///
+    /// Its kind tells what to do: [`Busy`](session_model::storage::StorageErrorKind::Busy) names
+    /// another writer, [`Full`](session_model::storage::StorageErrorKind::Full) wants space.
+    pub fn storage_error(&self) -> Option<&StorageError> {
+        let mut error = self;
+        loop {
+            match error {
+                Self::Storage(error) => return Some(error),
+                Self::NotSaved { source, .. } | Self::Unsaved { source } => error = source,
+                _ => return None,
+            }
+        }
+    }
 }
 
 /// The result of an operation on a session.

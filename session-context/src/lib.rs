@@ -1,9 +1,13 @@
 //! Sessions of coding agents: open one, append to it, branch it, and rebuild what a model sees.
 
+pub mod context;
 pub mod env;
 mod error;
+pub mod listing;
 pub mod manager;
-mod paths;
+mod open_storage;
 
+pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};
 pub use manager::{NameSource, NewSession, SessionManager, SessionOptions, SessionState};
+pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};

@@ -7,8 +7,7 @@ mod support;
 use session_context::{NameSource, NewSession, SessionError, SessionManager};
 use session_model::DiagnosticCode as Code;
 use session_model::json::RawJson;
-use session_model::message::Message;
-use session_model::storage::{ListOptions, SessionStorage, SessionStorageExt, StorageErrorKind};
+use session_model::storage::{ListOptions, SessionStorageExt, StorageErrorKind};
 use session_store_memory::{MemoryStorage, Operation};
 use support::store::{A, HEADER, KEY, all, answer, codes, content, ids, key, open, put, user};
 use support::{block_on, options, shared};
@@ -33,7 +32,7 @@ fn nothing_is_written_before_the_first_answer() {
             r#"{"type":"session","version":3,"id":"session-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w/app"}"#,
             r#"{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"q","timestamp":1}}"#,
             r#"{"type":"message","id":"00000002","parentId":"00000001","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"r"}],"provider":"p","model":"m","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":2}}"#,
-            r#"{"type":"thinking_level_change","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z"}"#,
+            r#"{"type":"thinking_level_change","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z","thinkingLevel":null}"#,
             "",
         ];
         let file = String::from_utf8(file.to_vec()).unwrap();
@@ -62,6 +61,27 @@ fn a_host_can_have_the_file_at_once() {
         eager.append_message(user("q")).await.unwrap();
         let (_, file) = storage.read_all(eager.key()).await.unwrap();
         assert_eq!(file, eager.document().to_payload().to_bytes());
+    });
+}
+
+#[test]
+fn a_new_session_takes_the_place_of_the_old_one() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        session.append_message(user("last")).await.unwrap();
+        let old = content(&storage, &key());
+        let refused = session.new_session(NewSession::in_cwd("/w").id("../x")).await;
+        assert!(matches!(refused, Err(SessionError::InvalidName(_))));
+        assert_eq!(session.session_id(), "s");
+        session.new_session(NewSession::in_cwd("/v").parent_session("s")).await.unwrap();
+        assert_eq!((session.entries().len(), session.leaf_id()), (0, None));
+        assert_eq!(session.header().parent_session().as_deref(), Some("s"));
+        session.append_message(answer("first")).await.unwrap();
+        assert!(session.key().as_str().starts_with("sessions/--v--/"), "{}", session.key());
+        assert_eq!(content(&storage, &key()), old);
+        open(&storage, options("9")).await.close().await.unwrap();
     });
 }
 
@@ -250,7 +270,8 @@ fn nothing_at_a_key_is_a_new_session_at_that_key() {
         before.inspect(|text| put(&storage, text));
         let mut session = block_on(open(&storage, options("")));
         assert_eq!((codes(&session), session.cwd().as_deref()), (vec![], Some("/w")));
-        assert_eq!(content(&storage, &key()).as_deref(), before);
+        let file = |session: &SessionManager| session.document().to_payload().to_bytes();
+        assert_eq!(content(&storage, &key()).unwrap().as_bytes(), file(&session));
         block_on(session.append_message(answer("a"))).unwrap();
         let want = String::from_utf8(session.document().to_payload().to_bytes().to_vec()).unwrap();
         assert_eq!(all(&storage), [(KEY.to_owned(), want)]);

@@ -5,8 +5,9 @@
 mod support;
 
 use session_context::{NameSource, SessionError, SessionManager};
-use session_model::DiagnosticCode as Code;
+use session_model::json::{ObjectEdit, RawJson};
 use session_model::storage::StorageErrorKind;
+use session_model::{DiagnosticCode as Code, Entry, EntryKind};
 use session_store_memory::{MemoryStorage, Operation, When};
 use support::store::{A, B, HEADER, answer, codes, content, ids, key, open, put, user};
 use support::{block_on, options, shared};
@@ -17,19 +18,15 @@ fn the_first_failure_to_save_stays_until_all_is_written_again() {
         let storage = MemoryStorage::new();
         put(&storage, &format!("{HEADER}\n{A}\n"));
         let mut session = open(&storage, options("")).await;
-        storage.faults().fail_at(
-            Operation::Append.nth(1),
-            When::Partway(7),
-            StorageErrorKind::Full,
-        );
+        storage.faults().fail_nth(Operation::Append, 1, When::Partway(7), StorageErrorKind::Full);
         let saved = session.append_message(user("1")).await.unwrap();
         let SessionError::NotSaved { entry, source } =
             session.append_message(user("2")).await.unwrap_err()
         else {
             panic!("not reported")
         };
-        let SessionError::Storage(full) = &*source else { panic!("{source}") };
-        assert_eq!((entry.as_str(), full.kind()), ("00000002", StorageErrorKind::Full));
+        let full = source.storage_error().map(|error| error.kind());
+        assert_eq!((entry.as_str(), full), ("00000002", Some(StorageErrorKind::Full)));
         let SessionError::NotSaved { entry, source: again } =
             session.append_message(user("3")).await.unwrap_err()
         else {
@@ -145,6 +142,29 @@ fn entries_another_program_wrote_are_taken_over() {
         assert_eq!(ids(&session), ["a", "00000001", "b", "00000002"]);
         assert_eq!(session.branch_ids(), ["a", "00000001", "00000002"]);
         assert_eq!(codes(&session), [Code::TailMovedAside, Code::ForeignChange]);
+        let file = content(&storage, &key()).unwrap();
+        assert_eq!(
+            file,
+            String::from_utf8(session.document().to_payload().to_bytes().to_vec()).unwrap()
+        );
+    });
+}
+
+#[test]
+fn a_rewrite_keeps_what_another_program_wrote() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        let file = content(&storage, &key()).unwrap() + B + "\n";
+        storage.faults().overwrite(&key(), Some(file.into())).unwrap();
+        assert!(session.set_session_name("mine", NameSource::User).await.unwrap());
+        assert_eq!(ids(&session), ["a", "b", "00000001"]);
+        storage.faults().overwrite(&key(), None).unwrap();
+        let edit = ObjectEdit::new().set("x", &RawJson::null());
+        let change = |e: &Entry| (e.kind() == EntryKind::Custom).then(|| e.edited(&edit)).flatten();
+        assert_eq!(session.rewrite_entries(change).await.unwrap(), 1);
+        assert_eq!(codes(&session), [Code::ForeignChange, Code::FileRestored]);
         let file = content(&storage, &key()).unwrap();
         assert_eq!(
             file,

@@ -46,6 +46,8 @@ codes! {
     TornTail = "torn-tail", Loss;
     /// Text behind a complete record on its line; kept, not loaded.
     TrailingText = "trailing-text", Loss;
+    /// Several whole records on one line; all are loaded.
+    JoinedRecords = "joined-records", Warning;
     /// Two records ran into each other; the complete one is loaded, the rest kept.
     FusedRecords = "fused-records", Loss;
     /// Zero bytes; skipped and kept.

@@ -13,13 +13,17 @@ pub mod entry;
 pub mod env;
 mod header;
 pub mod json;
+pub mod layout;
 pub mod message;
 pub mod migrate;
+pub mod preview;
 pub mod record;
 pub mod storage;
+pub mod summary;
 pub mod time;
 mod title_slot;
 pub mod tree;
+pub mod tree_view;
 
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
 pub use document::SessionDocument;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use bytes::Bytes;
 use rustix::buffer::spare_capacity;
@@ -17,6 +18,9 @@ use crate::store::Parents;
 
 /// How often a read starts anew because the object was cut meanwhile.
 const MAX_ATTEMPTS: usize = 8;
+
+/// From this size on a range is read by several threads.
+const MIN_SHARED_BYTES: usize = 32 << 20;
 
 const OPERATION: &str = "read";
 
@@ -63,6 +67,9 @@ fn state(file: &File) -> Result<State, Fault> {
 fn read_range(file: &File, range: Range<u64>) -> Result<Option<Bytes>, Fault> {
     let too_large = |_| Fault::from(Errno::NOMEM);
     let len = usize::try_from(range.end - range.start).map_err(too_large)?;
+    if len >= MIN_SHARED_BYTES {
+        return read_shared(file, range.start, len);
+    }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| Errno::NOMEM)?;
     while bytes.len() < len {
@@ -74,6 +81,33 @@ fn read_range(file: &File, range: Range<u64>) -> Result<Option<Bytes>, Fault> {
     // The capacity may be more than was asked for, and the object may have grown.
     bytes.truncate(len);
     Ok(Some(bytes.into()))
+}
+
+/// Reads a large range with several threads: most of the time goes into memory that is touched
+/// for the first time, which they can do side by side.
+fn read_shared(file: &File, start: u64, len: usize) -> Result<Option<Bytes>, Fault> {
+    // Asked for first, since what follows has no way to say that there is too little memory.
+    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| Errno::NOMEM)?;
+    // Zeroed memory of this size comes untouched from the system.
+    let mut bytes = vec![0; len];
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    let share = len.div_ceil(threads.min(len / (MIN_SHARED_BYTES / 4)));
+    let read = |(part, bytes): (usize, &mut [u8])| {
+        file.read_exact_at(bytes, start + (part * share) as u64)
+    };
+    let done: std::io::Result<()> = std::thread::scope(|scope| {
+        let parts = bytes.chunks_mut(share).enumerate();
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || read(part))).collect();
+        threads.into_iter().try_for_each(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    });
+    match done {
+        Ok(()) => Ok(Some(bytes.into())),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +145,20 @@ mod tests {
         assert_eq!(read_while_cut(&[]).unwrap(), (9, parts("123456789", "3456789")));
         assert_eq!(read_while_cut(&[5, 3]).unwrap(), (3, parts("123", "3")));
         assert_eq!(read_while_cut(&[0]).unwrap(), (0, parts("", "")));
+    }
+
+    #[test]
+    fn a_large_range_is_put_together_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("large");
+        let content: Vec<u8> = (0..MIN_SHARED_BYTES + 12_345).map(|n| (n % 251) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let file = File::open(&path).unwrap();
+        let len = content.len() as u64;
+        let read = |range| read_range(&file, range).unwrap_or_else(|_| None);
+        assert!(read(0..len).is_some_and(|bytes| bytes == content));
+        assert!(read(7..len).is_some_and(|bytes| bytes == content[7..]));
+        assert!(read(0..len + 1).is_none());
     }
 
     #[test]

@@ -7,8 +7,8 @@ use bytes::{Bytes, BytesMut};
 
 /// Bytes that readers share, and behind them those appended since.
 ///
-/// An append never moves what is there. A read that needs both parts joins them once, in place if
-/// no reader holds the first part any more; reading again is then free.
+/// An append never moves what is there. A read of most of it joins the parts once, in place if no
+/// reader holds the first part any more; reading again is then free.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     shared: Bytes,
@@ -30,14 +30,15 @@ impl Content {
         self.shared.truncate(len);
     }
 
-    /// Returns a part; the range must lie inside.
+    /// Returns a part; the range must lie inside. What is copied for it is never more than about
+    /// twice its size.
     pub(crate) fn slice(&mut self, range: Range<u64>) -> Bytes {
         let (start, end, border) = (range.start as usize, range.end as usize, self.shared.len());
-        if start >= border {
-            let tail = start - border..end - border;
-            if tail.len() < self.tail.len() || border > 0 {
-                return Bytes::copy_from_slice(&self.tail[tail]);
-            }
+        if end > border && (end - start) as u64 * 2 < self.len() {
+            let (first, then) = (start.min(border), start.max(border));
+            return [&self.shared[first..], &self.tail[then - border..end - border]]
+                .concat()
+                .into();
         }
         if end > border {
             self.join();

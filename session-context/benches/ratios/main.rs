@@ -6,6 +6,7 @@
 
 mod append;
 mod chain;
+mod context;
 mod generate;
 mod open;
 
@@ -25,6 +26,7 @@ fn main() {
         let size = generate::write(&file, 100_000);
         println!("a session of 100,000 entries, {:.0} MiB\n", mib(size));
         open::run(&file, size);
+        context::run(&file);
     }
     if wanted("append") {
         append::run(dir.path());

@@ -131,14 +131,14 @@ impl SessionManager {
         Some(named.into_owned())
     }
 
-    /// Appends a change of the thinking level; `None` leaves the level out, which means `off`.
+    /// Appends a change of the thinking level; `None` is written as `null`, which means `off`.
     ///
     /// # Errors
     ///
     /// As [`append`](Self::append).
     pub async fn append_thinking_level_change(&mut self, level: Option<&str>) -> Result<String> {
         let thinking_level =
-            level.map_or(Nullable::Absent, |level| Nullable::Value(level.to_owned()));
+            level.map_or(Nullable::Null, |level| Nullable::Value(level.to_owned()));
         self.append(ThinkingLevelChange { thinking_level, ..Default::default() }).await
     }
 
@@ -208,8 +208,8 @@ impl SessionManager {
         label: Option<&str>,
     ) -> Result<String> {
         self.find(target)?;
-        let label = label.filter(|label| !label.is_empty()).map(str::to_owned);
-        self.append(Label { target_id: target.to_owned(), label, ..Default::default() }).await
+        let (target_id, label) = (target.to_owned(), label.map(str::to_owned));
+        self.append(Label { target_id, label, ..Default::default() }).await
     }
 
     /// Appends rules that were injected.

@@ -3,6 +3,7 @@
 mod append;
 mod aside;
 mod branch;
+mod context;
 mod foreign;
 mod open;
 mod options;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::document::{LoadError, Loaded};
+use session_model::env::IdSource;
+use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
 use session_model::storage::{
     AppendOptions, AppendWriter, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind,
@@ -16,14 +18,13 @@ use super::aside::{self, Aside};
 use super::persist::read_if_there;
 use super::{FileState, NewSession, SessionManager, SessionOptions};
 use crate::error::{Result, SessionError};
-use crate::paths;
 
 impl SessionManager {
     /// Makes a new session.
     ///
     /// # Errors
     ///
-    /// [`SessionError::InvalidKey`] if the session's id or bucket gives no valid key; with
+    /// [`SessionError::InvalidName`] if the session's id can be no part of a file's name; with
     /// [`SessionOptions::eager`] also whatever keeps the file from being written.
     pub async fn create(
         storage: Arc<dyn SessionStorage>,
@@ -55,26 +56,36 @@ impl SessionManager {
         new: NewSession,
         mut options: SessionOptions,
     ) -> Result<Self> {
-        let time = to_iso(options.clock.now_ms());
-        let id = new.id.unwrap_or_else(|| options.ids.session_id());
-        let bucket = match new.bucket {
-            Some(bucket) => bucket,
-            None => paths::bucket_key(&new.cwd)?,
-        };
-        let key = bucket.join(paths::session_file_name(&time, &id))?;
-        let header = SessionHeader::new(&NewHeader {
-            id,
-            timestamp: time,
-            cwd: new.cwd,
-            parent_session: new.parent_session,
-            provider_prompt_cache_key: new.provider_prompt_cache_key,
-            ..NewHeader::default()
-        });
-        let file = FileState::Pending(None);
-        Ok(Self::assemble(storage, key, SessionDocument::new(header), file, options))
+        let (key, document) = new_document(new, options.clock.now_ms(), &mut *options.ids)?;
+        Ok(Self::assemble(storage, key, document, FileState::Pending(None), options))
     }
 
-    /// Opens a session for writing, or makes a new one at this very key if there is none.
+    /// Ends the present session and makes a new one in its place, in the same storage.
+    ///
+    /// What was appended is flushed and the claim on the old file given up. A read-only manager
+    /// can write the new session.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::InvalidName`] and [`SessionError::Unsaved`]: the present session stays as
+    /// it is. With [`SessionOptions::eager`] also whatever keeps the new file from being written.
+    pub async fn new_session(&mut self, new: NewSession) -> Result<()> {
+        let (key, document) = new_document(new, self.clock.now_ms(), &mut *self.ids)?;
+        self.flush().await?;
+        if let FileState::Open(writer) | FileState::Pending(Some(writer)) =
+            std::mem::replace(&mut self.file, FileState::Pending(None))
+        {
+            // All of it is on disk, and the claim is given up whatever closing says.
+            drop(writer.close().await);
+        }
+        (self.key, self.document) = (key, document);
+        self.diagnostics.clear();
+        self.usage = None;
+        if self.eager { self.ensure_on_disk().await } else { Ok(()) }
+    }
+
+    /// Opens a session for writing, or makes a new one at this very key if there is none; its
+    /// file is written at once.
     ///
     /// Old formats are brought up to date and the file is rewritten at once. A torn end is moved
     /// into a file of its own, and so is a file that is no session: a new session takes its place.
@@ -153,9 +164,8 @@ impl SessionManager {
         });
         let file = FileState::Pending(writer);
         let mut manager = Self::assemble(storage, key, SessionDocument::new(header), file, options);
-        if manager.eager {
-            manager.ensure_on_disk().await?;
-        }
+        // Whoever names a path counts on finding the session there again.
+        manager.ensure_on_disk().await?;
         Ok(manager)
     }
 
@@ -236,4 +246,34 @@ impl SessionManager {
             usage: None,
         }
     }
+}
+
+/// A session nothing was appended to yet, and where its file goes.
+fn new_document(
+    new: NewSession,
+    now_ms: i64,
+    ids: &mut dyn IdSource,
+) -> Result<(StorageKey, SessionDocument)> {
+    let time = to_iso(now_ms);
+    let id = new.id.unwrap_or_else(|| ids.session_id());
+    let bucket = match new.bucket {
+        Some(bucket) => bucket,
+        None => bucket_of(&new.cwd)?,
+    };
+    let key = bucket.join(session_file_name(&time, &id)?)?;
+    let header = SessionHeader::new(&NewHeader {
+        id,
+        timestamp: time,
+        cwd: new.cwd,
+        parent_session: new.parent_session,
+        provider_prompt_cache_key: new.provider_prompt_cache_key,
+        ..NewHeader::default()
+    });
+    Ok((key, SessionDocument::new(header)))
+}
+
+/// The bucket of a directory's sessions, below the folder of all.
+fn bucket_of(cwd: &str) -> Result<StorageKey> {
+    let name = BucketScheme::Absolute.bucket_name(cwd, &BucketRoots::default());
+    Ok(StorageKey::new(SESSIONS_DIR)?.join(name)?)
 }

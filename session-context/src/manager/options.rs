@@ -23,7 +23,7 @@ pub struct SessionOptions {
     /// By default nothing is written before the first assistant message, so that sessions nobody
     /// answered leave no files.
     pub eager: bool,
-    /// How files are read.
+    /// How files are read; by default large ones with as many threads as there are processors.
     pub load: LoadOptions,
 }
 
@@ -34,9 +34,15 @@ impl Default for SessionOptions {
             ids: Box::new(RandomIds),
             owner: env!("CARGO_PKG_NAME").to_owned(),
             eager: false,
-            load: LoadOptions::default(),
+            load: load_options(),
         }
     }
+}
+
+fn load_options() -> LoadOptions {
+    let mut options = LoadOptions::default();
+    options.threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    options
 }
 
 impl SessionOptions {

@@ -6,12 +6,15 @@ use bytes::Bytes;
 use session_model::Entry;
 use session_model::storage::{
     AppendOptions, AppendWriter, Durability, Payload, Precondition, PutOptions, SessionStorage,
-    StorageError, StorageErrorKind,
+    StorageError, StorageErrorKind, StorageKey,
 };
 
 use super::append::is_answer;
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
+
+/// How often another program's changes are taken over before a write is given up.
+pub(super) const ATTEMPTS: usize = 3;
 
 impl SessionManager {
     /// Adds an entry to memory and, if it is time, to the file.
@@ -51,7 +54,7 @@ impl SessionManager {
     }
 
     async fn write_line(&mut self, entry: &Entry) -> Result<()> {
-        for _ in 0..3 {
+        for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             match writer.append(self.document.line_for(entry)).await {
                 Ok(_) => return Ok(()),
@@ -61,11 +64,7 @@ impl SessionManager {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StorageError::Conflict {
-            key: self.key.clone(),
-            detail: "another program keeps changing it".to_owned(),
-        }
-        .into())
+        Err(keeps_changing(&self.key))
     }
 
     /// Makes the file with everything so far.
@@ -160,6 +159,12 @@ impl SessionManager {
     }
 }
 
+/// What is left to say when taking over another program's changes does not end.
+pub(super) fn keeps_changing(key: &StorageKey) -> SessionError {
+    let detail = "another program keeps changing it".to_owned();
+    StorageError::Conflict { key: key.clone(), detail }.into()
+}
+
 /// Writes a whole session through a writer that may hold an empty file.
 pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload) -> Result<()> {
     if writer.is_empty() {
@@ -173,7 +178,7 @@ pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload)
 /// Reads a whole object, or `None` if there is none.
 pub(super) async fn read_if_there(
     storage: &dyn SessionStorage,
-    key: &session_model::storage::StorageKey,
+    key: &StorageKey,
 ) -> Result<Option<Bytes>> {
     use session_model::storage::SessionStorageExt;
     match storage.read_all(key).await {

@@ -2,10 +2,11 @@
 
 use session_model::body::{EntryBody, TitleChange, TitleSource};
 use session_model::env::fresh_entry_id;
-use session_model::storage::{Payload, PutOptions};
+use session_model::storage::{Precondition, PutOptions, StorageError, StorageErrorKind};
 use session_model::time::to_iso;
 use session_model::{Entry, SessionDocument};
 
+use super::persist::{ATTEMPTS, keeps_changing};
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
 
@@ -35,8 +36,7 @@ impl SessionManager {
             return Ok(false);
         }
         let now = to_iso(self.clock.now_ms());
-        let mut document = self.document.clone();
-        let tree = document.tree();
+        let tree = self.document.tree();
         let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
         let (text, typed) = match source {
             NameSource::Auto => ("auto", TitleSource::Auto),
@@ -48,13 +48,14 @@ impl SessionManager {
             source: Some(typed),
             ..Default::default()
         });
-        document.header_mut().set_title(&name, text, &now);
         let entry =
-            Entry::from_json(&change.to_entry_json(&id, self.parent_for_new().as_deref(), &now));
-        document.push(
-            entry.ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?,
-        );
-        self.rewrite(document).await?;
+            Entry::from_json(&change.to_entry_json(&id, self.parent_for_new().as_deref(), &now))
+                .ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?;
+        self.rewrite(|document| {
+            document.header_mut().set_title(&name, text, &now);
+            document.push(entry.clone());
+        })
+        .await?;
         Ok(true)
     }
 
@@ -71,39 +72,60 @@ impl SessionManager {
         &mut self,
         mut change: impl FnMut(&Entry) -> Option<Entry>,
     ) -> Result<usize> {
-        let mut document = self.document.clone();
-        let mut changed = 0;
-        document.edit_entries(|_, entry| {
-            let new = change(entry);
-            changed += usize::from(new.is_some());
-            new
-        });
-        if changed > 0 {
-            self.rewrite(document).await?;
+        if !self.entries().iter().any(|entry| change(entry).is_some()) {
+            return Ok(0);
         }
+        let mut changed = 0;
+        self.rewrite(|document| {
+            changed = 0;
+            document.edit_entries(|_, entry| {
+                let new = change(entry);
+                changed += usize::from(new.is_some());
+                new
+            });
+        })
+        .await?;
         Ok(changed)
     }
 
     /// Puts a changed document in the place of the session's, on disk first.
-    async fn rewrite(&mut self, document: SessionDocument) -> Result<()> {
-        let payload: Payload = document.to_payload();
-        match &mut self.file {
-            FileState::ReadOnly(reason) => {
-                return Err(SessionError::ReadOnly {
-                    key: self.key.clone(),
-                    reason: reason.clone(),
-                });
+    ///
+    /// If another program changed the file, what it wrote is taken over and the change is made
+    /// again on both together.
+    async fn rewrite(&mut self, mut change: impl FnMut(&mut SessionDocument)) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let mut document = self.document.clone();
+            change(&mut document);
+            match &mut self.file {
+                FileState::ReadOnly(reason) => {
+                    return Err(SessionError::ReadOnly {
+                        key: self.key.clone(),
+                        reason: reason.clone(),
+                    });
+                }
+                FileState::Pending(_) => {}
+                FileState::Open(writer) => {
+                    let unchanged = PutOptions::when(Precondition::Length(writer.len()));
+                    match writer.replace(document.to_payload(), unchanged).await {
+                        Ok(_) => self.failure = None,
+                        Err(error) if is_foreign_change(&error) => {
+                            self.take_over_foreign_changes().await?;
+                            continue;
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
             }
-            FileState::Pending(_) => {}
-            FileState::Open(writer) => {
-                writer.replace(payload, PutOptions::default()).await?;
-                self.failure = None;
-            }
+            self.document = document;
+            self.usage = None;
+            return Ok(());
         }
-        self.document = document;
-        self.usage = None;
-        Ok(())
+        Err(keeps_changing(&self.key))
     }
+}
+
+fn is_foreign_change(error: &StorageError) -> bool {
+    matches!(error.kind(), StorageErrorKind::Conflict | StorageErrorKind::NotFound)
 }
 
 fn clean_name(name: &str) -> String {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use session_context::SessionOptions;
 use session_model::env::{Clock, IdSource};
+use session_model::storage::SessionStorage;
 
 /// A clock that stands at 2026-01-01T00:00:00Z and steps a second with every look.
 #[derive(Debug, Default)]
@@ -53,11 +54,6 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A storage as the manager takes it.
-pub fn shared<S: session_model::storage::SessionStorage>(
-    storage: &S,
-) -> Arc<dyn session_model::storage::SessionStorage>
-where
-    S: Clone,
-{
+pub fn shared(storage: &(impl SessionStorage + Clone)) -> Arc<dyn SessionStorage> {
     Arc::new(storage.clone())
 }

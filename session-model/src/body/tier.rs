@@ -40,10 +40,21 @@ impl ServiceTierChange {
     /// priority; `auto`, `default`, `flex` and `scale` are tiers of OpenAI. Any other word means
     /// no tier.
     pub fn tiers(&self) -> ServiceTiers {
-        match self.service_tier.value() {
-            Some(ServiceTierSetting::Families(tiers)) => tiers.clone(),
-            Some(ServiceTierSetting::Word(word)) => ServiceTiers::of_word(word),
-            None => ServiceTiers::default(),
+        self.service_tier.value().map(ServiceTierSetting::tiers).unwrap_or_default()
+    }
+}
+
+impl ServiceTierSetting {
+    /// Reads a setting of either form; `None` if the value is neither.
+    pub fn from_json(raw: &RawJson) -> Option<Self> {
+        Self::read(raw)
+    }
+
+    /// Returns the tiers it means, as [`ServiceTierChange::tiers`] says.
+    pub fn tiers(&self) -> ServiceTiers {
+        match self {
+            Self::Families(tiers) => tiers.clone(),
+            Self::Word(word) => ServiceTiers::of_word(word),
         }
     }
 }

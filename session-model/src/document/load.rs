@@ -6,7 +6,7 @@ use bytes::Bytes;
 use memchr::memchr;
 
 use super::segment::{Part, parts};
-use super::{Kept, SessionDocument};
+use super::{Kept, SessionDocument, parallel};
 use crate::entry::{Entry, RecordLine, content_start, same_length_text};
 use crate::header::SessionHeader;
 use crate::title_slot::TitleSlot;
@@ -25,11 +25,13 @@ pub struct LoadOptions {
     /// The longest line that is read, in bytes; longer ones are kept unread. Default: 64 MiB;
     /// at most 4 GiB.
     pub max_line_bytes: usize,
+    /// How many threads read a large file; at most one for each 8 MiB. Default: 1, the caller's.
+    pub threads: usize,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { max_line_bytes: DEFAULT_MAX_LINE_BYTES }
+        Self { max_line_bytes: DEFAULT_MAX_LINE_BYTES, threads: 1 }
     }
 }
 
@@ -71,6 +73,7 @@ impl SessionDocument {
     /// [`LoadError`] if the first record is no valid header; nothing after it is looked at then.
     pub fn load(file: Bytes, options: &LoadOptions) -> Result<Loaded, LoadError> {
         let mut loader = Loader::new(&file, 0, options);
+        loader.found = Found::Tree(Box::default());
         if file.starts_with(BOM) {
             loader.at = BOM.len();
             loader.report(
@@ -80,8 +83,12 @@ impl SessionDocument {
             );
         }
         let (header, preamble) = loader.header()?;
-        loader.entries(true);
-        let Loader { mut tree, kept, torn, diagnostics, lines, .. } = loader;
+        parallel::read_entries(&mut loader);
+        let Loader { found, kept, torn, diagnostics, lines, .. } = loader;
+        let mut tree = match found {
+            Found::Tree(tree) => *tree,
+            Found::List(list) => SessionTree::from_entries(list),
+        };
         tree.link_all();
         let document = Self { header, tree, preamble, kept, torn, source: file };
         let diagnostics = with_tree_problems(&document, diagnostics, &lines);
@@ -104,37 +111,66 @@ pub(super) fn extend(
     for kept in loader.kept {
         document.kept.push(Kept { after: before + kept.after, ..kept });
     }
-    for entry in loader.tree.entries() {
-        document.tree.insert(entry.clone());
+    if let Found::List(list) = loader.found {
+        for entry in list {
+            document.tree.insert(entry);
+        }
     }
     (taken, loader.diagnostics)
 }
 
-struct Loader<'a> {
-    file: &'a Bytes,
+/// Reads a file, or a part of it that ends with a line, from front to back.
+pub(super) struct Loader<'a> {
+    pub(super) file: &'a Bytes,
     offset: u64,
-    options: &'a LoadOptions,
-    at: usize,
-    line: u64,
+    pub(super) options: &'a LoadOptions,
+    pub(super) at: usize,
+    pub(super) end: usize,
+    pub(super) line: u64,
     lines_known: bool,
-    tree: SessionTree,
+    pub(super) found: Found,
     /// The line of each entry.
-    lines: Vec<u32>,
-    kept: Vec<Kept>,
-    torn: Bytes,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) lines: Vec<u32>,
+    pub(super) kept: Vec<Kept>,
+    pub(super) torn: Bytes,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Where entries go.
+pub(super) enum Found {
+    /// Into a tree at once, while their text is at hand.
+    Tree(Box<SessionTree>),
+    /// Into a list, for a tree that another thread is growing.
+    List(Vec<Entry>),
+}
+
+impl Found {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Tree(tree) => tree.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        match self {
+            Self::Tree(tree) => tree.push_unlinked(entry),
+            Self::List(list) => list.push(entry),
+        }
+    }
 }
 
 impl<'a> Loader<'a> {
-    fn new(file: &'a Bytes, offset: u64, options: &'a LoadOptions) -> Self {
+    pub(super) fn new(file: &'a Bytes, offset: u64, options: &'a LoadOptions) -> Self {
         Self {
             file,
             offset,
             options,
             at: 0,
+            end: file.len(),
             line: 0,
             lines_known: true,
-            tree: SessionTree::default(),
+            found: Found::List(Vec::new()),
             lines: Vec::new(),
             kept: Vec::new(),
             torn: Bytes::new(),
@@ -144,16 +180,21 @@ impl<'a> Loader<'a> {
 
     fn next_line(&mut self) -> Option<Range<usize>> {
         let start = self.at;
-        if start >= self.file.len() {
+        if start >= self.end {
             return None;
         }
-        let end = memchr(b'\n', &self.file[start..]).map_or(self.file.len(), |lf| start + lf + 1);
+        let end = memchr(b'\n', &self.file[start..self.end]).map_or(self.end, |lf| start + lf + 1);
         self.at = end;
         self.line += 1;
         Some(start..end)
     }
 
-    fn report(&mut self, code: DiagnosticCode, bytes: Range<usize>, detail: impl Into<String>) {
+    pub(super) fn report(
+        &mut self,
+        code: DiagnosticCode,
+        bytes: Range<usize>,
+        detail: impl Into<String>,
+    ) {
         let place = self.offset + bytes.start as u64..self.offset + bytes.end as u64;
         let mut diagnostic = Diagnostic::new(code, detail).at(self.line.max(1), place);
         if !self.lines_known {
@@ -225,16 +266,7 @@ impl<'a> Loader<'a> {
         Err(LoadError::Empty)
     }
 
-    /// Where the bytes that belong to the record at `at` end: before the next record, if any.
-    fn record_end(&self, line: &Range<usize>, found: &[Part<'_>], at: usize) -> usize {
-        let next = found[at + 1..].iter().find_map(|part| match part {
-            Part::Record(_, range) => Some(line.start + range.start),
-            _ => None,
-        });
-        next.unwrap_or(line.end)
-    }
-
-    fn entries(&mut self, torn_is_reported: bool) {
+    pub(super) fn entries(&mut self, torn_is_reported: bool) {
         while let Some(line) = self.next_line() {
             self.entry_line(line, torn_is_reported);
         }
@@ -297,107 +329,7 @@ impl<'a> Loader<'a> {
         self.odd_line(&whole, text, found);
     }
 
-    fn odd_line(&mut self, line: &Range<usize>, text: &str, found: Vec<Part<'_>>) {
-        let first = found.iter().position(|part| matches!(part, Part::Record(..)));
-        let Some(first) = first else {
-            let damage = found.iter().find_map(|part| match part {
-                Part::Junk(_, reason) => Some(reason.clone()),
-                _ => None,
-            });
-            match damage {
-                Some(reason) => self.report(DiagnosticCode::DamagedLine, line.clone(), reason),
-                None => self.report_parts(line, text, &found, false),
-            }
-            return self.keep(line.clone());
-        };
-        let Part::Record(_, range) = &found[first] else { return };
-        let junk_first = found[..first].iter().any(|part| !matches!(part, Part::Blank(_)));
-        let mut start = line.start;
-        if junk_first {
-            let split = line.start + range.start;
-            let lost = line.start..split;
-            self.report(
-                DiagnosticCode::FusedRecords,
-                lost.clone(),
-                "part of a record, with a whole one behind it on the line",
-            );
-            self.keep(lost);
-            start = split;
-        } else {
-            self.report_parts(line, text, &found[..first], true);
-        }
-        let end = self.record_end(line, &found, first);
-        let record = line.start + range.start - start..line.start + range.end - start;
-        self.entry(RecordLine::read(self.file.slice(start..end), record), None, start..end);
-        self.rest_of_line(line, text, found, first, end);
-    }
-
-    /// Handles what follows the record at `at`, whose bytes end at `end`.
-    fn rest_of_line(
-        &mut self,
-        line: &Range<usize>,
-        text: &str,
-        found: Vec<Part<'_>>,
-        at: usize,
-        end: usize,
-    ) {
-        let behind: Vec<_> = found.into_iter().skip(at + 1).collect();
-        let next = behind.iter().position(|part| matches!(part, Part::Record(..)));
-        self.report_parts(line, text, &behind[..next.unwrap_or(behind.len())], true);
-        if let Some(next) = next {
-            let detail = "several records on one line; all are loaded";
-            self.report(DiagnosticCode::FusedRecords, end..line.end, detail);
-            let Part::Record(_, range) = &behind[next] else { return };
-            let start = line.start + range.start;
-            let record_end = self.record_end(line, &behind, next);
-            let record = 0..range.len();
-            self.entry(
-                RecordLine::read(self.file.slice(start..record_end), record),
-                None,
-                start..record_end,
-            );
-            self.rest_of_line(line, text, behind, next, record_end);
-        }
-    }
-
-    fn report_parts(
-        &mut self,
-        line: &Range<usize>,
-        text: &str,
-        parts: &[Part<'_>],
-        beside_record: bool,
-    ) {
-        for part in parts {
-            let place = |range: &Range<usize>| line.start + range.start..line.start + range.end;
-            match part {
-                Part::Blank(range) if text[range.clone()].contains('\0') => {
-                    let zeros = text[range.clone()].bytes().filter(|&b| b == 0).count();
-                    self.report(
-                        DiagnosticCode::NulRun,
-                        place(range),
-                        format!("{zeros} zero bytes skipped"),
-                    );
-                }
-                Part::Value(range) | Part::Junk(range, _) if beside_record => {
-                    self.report(
-                        DiagnosticCode::TrailingText,
-                        place(range),
-                        "text behind a complete record",
-                    );
-                }
-                Part::Value(range) => {
-                    self.report(
-                        DiagnosticCode::NotAnEntry,
-                        place(range),
-                        "JSON, but no object with a type",
-                    );
-                }
-                Part::Blank(_) | Part::Record(..) | Part::Junk(..) => {}
-            }
-        }
-    }
-
-    fn entry(
+    pub(super) fn entry(
         &mut self,
         record: RecordLine,
         scanned: Option<(&crate::entry::Envelope<'_>, &str)>,
@@ -414,7 +346,7 @@ impl<'a> Loader<'a> {
             }
             Some(entry) => {
                 self.lines.push(self.line as u32);
-                self.tree.push_unlinked(entry);
+                self.found.push(entry);
             }
             None => {
                 self.report(DiagnosticCode::NotAnEntry, place.clone(), "an object without a type");
@@ -423,8 +355,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn keep(&mut self, range: Range<usize>) {
-        self.kept.push(Kept { after: self.tree.len(), bytes: self.file.slice(range) });
+    pub(super) fn keep(&mut self, range: Range<usize>) {
+        self.kept.push(Kept { after: self.found.len(), bytes: self.file.slice(range) });
     }
 }
 

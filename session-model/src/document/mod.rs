@@ -1,6 +1,8 @@
 //! A session file in memory: header, entries, and everything else it held.
 
 mod load;
+mod odd_line;
+mod parallel;
 mod payload;
 mod segment;
 
@@ -137,10 +139,10 @@ impl SessionDocument {
         self.torn = Bytes::new();
     }
 
-    /// Returns the session's title: the last title entry's, else the header's.
+    /// Returns the session's title: the header's or its slot's, else that of the last title entry.
     pub fn title(&self) -> Option<String> {
-        let given = self.tree.title().filter(|title| !title.is_empty()).map(str::to_owned);
-        given.or_else(|| self.header.title())
+        let given = || self.tree.title().filter(|title| !title.is_empty()).map(str::to_owned);
+        self.header.title().or_else(given)
     }
 
     /// Reads lines that were added to the file behind what is loaded, and adds their entries.

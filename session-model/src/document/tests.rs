@@ -148,7 +148,7 @@ fn fused_records_are_recovered() {
     let joined = kept(format!("{HEADER}\n{A}{B}\n"));
     assert_eq!(
         (ids(&joined.document), codes(&joined)),
-        (vec!["a".to_owned(), "b".into()], vec![Code::FusedRecords])
+        (vec!["a".to_owned(), "b".into()], vec![Code::JoinedRecords])
     );
     let glued_to_header = kept(format!("{HEADER}{A}\n{B}\n"));
     assert_eq!(ids(&glued_to_header.document), ["a", "b"]);
@@ -249,7 +249,7 @@ fn a_title_slot_is_kept_and_updated_in_its_place() {
 
 #[test]
 fn a_long_line_is_kept_unread() {
-    let options = LoadOptions { max_line_bytes: B.len() + 1 };
+    let options = LoadOptions { max_line_bytes: B.len() + 1, ..LoadOptions::default() };
     let file = format!("{HEADER}\n{A}\n{B}\n");
     let loaded = SessionDocument::load(file.clone().into(), &options).unwrap();
     assert_eq!(ids(&loaded.document), ["b"]);

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use crate::body::EntryBody;
-use crate::json::{ObjectEdit, ObjectView, RawJson, decode_string};
+use crate::json::{JsonKind, ObjectEdit, ObjectView, RawJson, decode_string};
 use crate::time;
 
 pub(crate) use envelope::{Envelope, Scanned, content_start, scan};
@@ -153,7 +153,7 @@ impl Entry {
         if self.kind != EntryKind::Message {
             return None;
         }
-        self.fields().get("message").filter(|m| m.as_object().is_some()).cloned()
+        self.json().field("message").filter(|message| message.kind() == JsonKind::Object)
     }
 
     /// Returns the exact bytes of the entry's line, its end included.

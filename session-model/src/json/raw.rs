@@ -6,7 +6,8 @@ use std::fmt;
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
-use super::{ArrayView, ObjectView, decode_string, trim_json_space};
+use super::view::key_is;
+use super::{ArrayView, ObjectView, decode_string, fields_of, trim_json_space};
 
 /// One JSON value, kept as text.
 ///
@@ -82,6 +83,19 @@ impl RawJson {
         Self(out.into())
     }
 
+    /// An array value of these, each on one line.
+    pub fn array<'a>(items: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut out = String::from("[");
+        for (at, item) in items.into_iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            out.push_str(item.compact().as_str());
+        }
+        out.push(']');
+        Self(out.into())
+    }
+
     /// Returns the text.
     pub fn as_str(&self) -> &str {
         // The constructors checked it; an empty text is better than a panic should one not have.
@@ -140,6 +154,15 @@ impl RawJson {
         Some(decode_string(inner))
     }
 
+    /// Returns one field of an object; of duplicates the last, as JavaScript does.
+    ///
+    /// Cheaper than [`as_object`](Self::as_object) where one field is all that is wanted.
+    pub fn field(&self, name: &str) -> Option<Self> {
+        let fields = fields_of(self.as_str())?.0;
+        let (_, value) = fields.into_iter().rfind(|(key, _)| key_is(key, name))?;
+        Some(self.slice_of(value))
+    }
+
     /// Returns the fields of an object.
     pub fn as_object(&self) -> Option<ObjectView> {
         ObjectView::of(self)
@@ -161,6 +184,22 @@ impl RawJson {
         }
     }
 
+    /// Returns the same value with U+FFFD in the place of each lone surrogate.
+    ///
+    /// Programs that refuse lone surrogates can read the result. No copy is made if there are none.
+    ///
+    /// ```
+    /// use session_model::json::RawJson;
+    ///
+    /// let cut = RawJson::parse(r#"["\ud83d\ude00", "\ud83d"]"#)?;
+    /// assert_eq!(cut.without_lone_surrogates().as_str(), "[\"\\ud83d\\ude00\", \"\u{fffd}\"]");
+    /// # Ok::<(), session_model::json::InvalidJson>(())
+    /// ```
+    pub fn without_lone_surrogates(&self) -> Self {
+        super::text::without_lone_surrogates(self.as_str())
+            .map_or_else(|| self.clone(), |text| Self(text.into()))
+    }
+
     /// Reads the value as a Rust type.
     ///
     /// # Errors
@@ -174,6 +213,18 @@ impl RawJson {
     /// Returns the part of this text that `part` points into, shared.
     pub(crate) fn slice_of(&self, part: &str) -> Self {
         Self(self.0.slice_ref(part.as_bytes()))
+    }
+}
+
+impl From<bool> for RawJson {
+    fn from(value: bool) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+impl From<i64> for RawJson {
+    fn from(value: i64) -> Self {
+        Self(value.to_string().into())
     }
 }
 
@@ -245,6 +296,21 @@ mod tests {
     fn any_depth_is_a_value() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         assert_eq!(raw(&deep).kind(), JsonKind::Array);
+    }
+
+    #[test]
+    fn one_field_is_that_of_the_object() {
+        let object = raw(r#"{"a":1,"b":{"a":2},"\u0061": [ 3 ]}"#);
+        assert_eq!(object.field("a"), Some(raw("[ 3 ]")));
+        assert_eq!(object.field("b"), Some(raw(r#"{"a":2}"#)));
+        assert_eq!((object.field("c"), raw("[1]").field("a")), (None, None));
+    }
+
+    #[test]
+    fn an_array_holds_its_items_as_they_are_spelled() {
+        let items = [raw("1.0"), raw("{ \"a\" :\n1 }")];
+        assert_eq!(RawJson::array(&items).as_str(), r#"[1.0,{"a":1}]"#);
+        assert_eq!(RawJson::array(&[]).as_str(), "[]");
     }
 
     #[test]

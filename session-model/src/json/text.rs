@@ -63,6 +63,29 @@ fn decode_unicode(text: &str) -> (char, usize) {
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
 }
 
+/// Replaces escapes of lone surrogates in a JSON text; `None` if there are none.
+pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut clean, mut at) = (0, 0);
+    while let Some(found) = memchr(b'\\', &text.as_bytes()[at..]) {
+        let start = at + found;
+        let (decoded, used) = decode_escape(&text[start..]);
+        at = start + used;
+        let is_replaced = decoded == char::REPLACEMENT_CHARACTER
+            && !text[start..at].eq_ignore_ascii_case("\\ufffd");
+        if is_replaced {
+            out.push_str(&text[clean..start]);
+            out.push(decoded);
+            clean = at;
+        }
+    }
+    if clean == 0 {
+        return None;
+    }
+    out.push_str(&text[clean..]);
+    Some(out)
+}
+
 /// Appends a string as JSON, escaped as `JSON.stringify` does (ECMA-262, QuoteJSONString).
 pub(super) fn push_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
@@ -155,6 +178,18 @@ mod tests {
         assert_eq!(decode_string(r"\udc00\ud800"), "\u{fffd}\u{fffd}");
         assert_eq!(decode_string(r"\ud800\u0041"), "\u{fffd}A");
         assert_eq!(decode_string(r"\ud800\n"), "\u{fffd}\n");
+    }
+
+    #[test]
+    fn only_lone_halves_are_replaced_in_a_json_text() {
+        let replaced = |text| without_lone_surrogates(text);
+        for clean in [r#"{"a":"\\ud800","b":"\ud83d\ude00 \ufffd \uFFFD \n"}"#, "[]", r#""\\""#] {
+            assert_eq!(replaced(clean), None, "{clean}");
+        }
+        let lone = r#"{"a\udc00":"x\\\ud83d","b":["\ud83d\ude00\uD800\ud83d\ude00"]}"#;
+        let want =
+            "{\"a\u{fffd}\":\"x\\\\\u{fffd}\",\"b\":[\"\\ud83d\\ude00\u{fffd}\\ud83d\\ude00\"]}";
+        assert_eq!(replaced(lone).as_deref(), Some(want));
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl FieldValue for bool {
     }
 
     fn write(&self) -> Option<RawJson> {
-        Some(RawJson::trusted(self.to_string().into()))
+        Some((*self).into())
     }
 }
 
@@ -63,7 +63,7 @@ impl FieldValue for i64 {
     }
 
     fn write(&self) -> Option<RawJson> {
-        Some(RawJson::trusted(self.to_string().into()))
+        Some((*self).into())
     }
 }
 
@@ -98,14 +98,7 @@ impl<T: FieldValue> FieldValue for Vec<T> {
     }
 
     fn write(&self) -> Option<RawJson> {
-        let mut out = String::from("[");
-        for (at, item) in self.iter().filter_map(T::write).enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            out.push_str(item.compact().as_str());
-        }
-        out.push(']');
-        Some(RawJson::trusted(out.into()))
+        let items: Vec<_> = self.iter().filter_map(T::write).collect();
+        Some(RawJson::array(&items))
     }
 }

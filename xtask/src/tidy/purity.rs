@@ -8,7 +8,7 @@ use super::{
 const MODEL: &str = "session-model/src/";
 /// No part of the model: it drives backends, and looks at what they leave behind.
 const SUITE: &str = "session-model/src/conformance/";
-const STD_MODULES: [&str; 5] = ["env", "fs", "net", "process", "thread"];
+const STD_MODULES: [&str; 4] = ["env", "fs", "net", "process"];
 const CALLS: [&str; 6] = [
     "SystemTime::now",
     "Instant::now",

@@ -1,3 +1,69 @@
-//! The `sessionctl` command.
+//! The `sessionctl` command: looks into sessions of coding agents, and adds to them.
 
-fn main() {}
+mod commands;
+mod conversation;
+mod failure;
+mod findings;
+mod output;
+mod pretty;
+mod store;
+mod target;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use commands::Command;
+use failure::{EXIT_CODES, Failure};
+use output::{ColorChoice, Output, say_error};
+use store::StoreArgs;
+
+/// Looks into sessions of coding agents, and adds to them.
+///
+/// A session is named by the path of its file, whatever the place, or by its id or the beginning of
+/// it. With --store it is named by its key in that storage, or by its id.
+#[derive(Debug, Parser)]
+#[command(name = "sessionctl", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    color: ColorChoice,
+}
+
+/// What every command works with.
+#[derive(Debug)]
+struct Context {
+    store: StoreArgs,
+    json: bool,
+    out: Output,
+}
+
+fn main() -> ExitCode {
+    let Args { command, store, json, color } = Args::parse();
+    let mut context = Context { store, json, out: Output::new(color) };
+    let done = run(command, &mut context);
+    let flushed = context.out.flush().map_err(Failure::from);
+    match done.and(flushed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            say_error(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(command: Command, context: &mut Context) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Failure::Start)?;
+    runtime.block_on(command.run(context))
+}

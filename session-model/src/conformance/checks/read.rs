@@ -101,7 +101,7 @@ async fn all_ranges_of_a_read_are_of_one_state(cx: &Cx) -> Result {
     put(&store, "a", uniform(0)).await?;
     let writing = store.clone();
     let writer = cx.on_thread(async move {
-        for round in 1..500 {
+        for round in 1..2000 {
             put(&writing, "a", uniform(round)).await?;
         }
         Ok(())
@@ -171,7 +171,7 @@ async fn peek_is_of_one_state(cx: &Cx) -> Result {
     put(&store, "a", uniform(0)).await?;
     let writing = store.clone();
     let writer = cx.on_thread(async move {
-        for round in 1..500 {
+        for round in 1..2000 {
             put(&writing, "a", uniform(round)).await?;
         }
         Ok(())

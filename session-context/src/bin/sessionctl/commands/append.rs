@@ -1,0 +1,119 @@
+//! `sessionctl append`
+
+use std::io::{self, Read};
+
+use clap::ValueEnum;
+use session_context::SessionManager;
+use session_context::env::SystemClock;
+use session_model::env::Clock;
+use session_model::json::{ObjectBuilder, RawJson};
+use session_model::message::Message;
+
+use crate::Context;
+use crate::failure::Failure;
+use crate::target::close;
+
+/// Append a message or an entry to a session, behind its leaf
+///
+/// Prints the id of the new entry.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl append session.jsonl --text \"Please go on.\"
+  sessionctl append session.jsonl '{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225600000}'
+  sessionctl append session.jsonl '{\"type\":\"custom\",\"customType\":\"my-tool\",\"data\":{\"n\":1}}'
+  my-tool | sessionctl append session.jsonl -
+  sessionctl append new.jsonl --create --text \"Let us begin.\"")]
+pub(crate) struct Append {
+    /// The session
+    session: String,
+    /// A message (an object with `role`) or an entry (an object with `type`) as JSON, or `-` for
+    /// standard input; `id`, `parentId` and `timestamp` of an entry are set anew
+    #[arg(value_name = "JSON", required_unless_present = "text")]
+    new: Option<String>,
+    /// The text of a message, in the place of JSON
+    #[arg(long, conflicts_with = "new")]
+    text: Option<String>,
+    /// Who says the text
+    #[arg(long, conflicts_with = "new", value_enum, default_value_t)]
+    role: Role,
+    /// Make the session if there is none at this path; it works in the present directory
+    #[arg(long)]
+    create: bool,
+}
+
+/// Roles whose messages are no more than a text.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Role {
+    /// A person
+    #[default]
+    User,
+    /// The program around the agent
+    Developer,
+}
+
+#[derive(Debug)]
+enum New {
+    Message(RawJson),
+    Entry(RawJson),
+}
+
+impl Append {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let new = self.new_entry()?;
+        let mut manager = self.open(context).await?;
+        let appended = match &new {
+            New::Message(message) => manager.append_message_json(message).await,
+            New::Entry(entry) => manager.append_entry_json(entry).await,
+        };
+        let id = close(manager, appended).await?;
+        if context.json {
+            let json = ObjectBuilder::new().string("id", &id).build();
+            context.out.json(json.as_str())?.end()?;
+        } else {
+            context.out.line(&id)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is to be appended.
+    fn new_entry(&self) -> Result<New, Failure> {
+        if let Some(text) = &self.text {
+            let now = SystemClock.now_ms();
+            let message = match self.role {
+                Role::User => Message::user(text, now),
+                Role::Developer => Message::developer(text, now),
+            };
+            return Ok(New::Message(message.to_json()));
+        }
+        let json = match self.new.as_deref() {
+            Some("-") | None => {
+                let mut input = Vec::new();
+                let read = io::stdin().lock().read_to_end(&mut input);
+                read.map_err(|source| Failure::Input {
+                    what: "standard input".to_owned(),
+                    source,
+                })?;
+                RawJson::parse(input)?
+            }
+            Some(json) => RawJson::parse(json.to_owned())?,
+        };
+        let has = |name| json.as_object().is_some_and(|object| object.get(name).is_some());
+        Ok(if has("role") && !has("type") { New::Message(json) } else { New::Entry(json) })
+    }
+
+    async fn open(&self, context: &Context) -> Result<SessionManager, Failure> {
+        if !self.create {
+            return match context.store.write(&self.session, None).await {
+                Err(Failure::Missing { session }) => Err(Failure::Refused(format!(
+                    "there is no session {session}; --create makes one"
+                ))),
+                opened => opened,
+            };
+        }
+        let target = context.store.existing_or_new(&self.session).await?;
+        // Anything else that is no session fails here, before it would be moved aside.
+        target.check_or_empty().await?;
+        target.write().await
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a command failed, and the exit code that tells so.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+use session_context::{OpenStorageError, SessionError};
+use session_model::json::InvalidJson;
+use session_model::storage::{InvalidKey, StorageErrorKind};
+
+/// What is told of exit codes in the help of the command.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  failed; standard error says why
+  2  wrong usage
+  3  verify found something lost or unreadable, or with --strict a warning
+  4  the session is in use by another writer, whom the message names";
+
+/// A failed command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    OpenStorage(#[from] OpenStorageError),
+    #[error("this session cannot be addressed")]
+    Key(#[from] InvalidKey),
+    #[error("this program cannot start")]
+    Start(#[source] io::Error),
+    #[error("the output cannot be written")]
+    Output(#[from] io::Error),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("there is no session {session}")]
+    Missing { session: String },
+    #[error("{what} cannot be read")]
+    Input { what: String, source: io::Error },
+    #[error("what is to be appended cannot be read")]
+    Json(#[from] InvalidJson),
+    #[error("{0}")]
+    ProblemsFound(String),
+}
+
+impl Failure {
+    /// Tells whether whoever reads the output has gone, which is no failure.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => 2,
+            Self::ProblemsFound(_) => 3,
+            _ if self.is_busy() => 4,
+            _ => 1,
+        }
+        .into()
+    }
+
+    fn is_busy(&self) -> bool {
+        let Self::Session(error) = self else { return false };
+        error.storage_error().is_some_and(|error| error.kind() == StorageErrorKind::Busy)
+    }
+}
+
+/// Returns an error with its causes, in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    causes(error).join(": ")
+}
+
+/// Returns what an error and its causes say, each once.
+pub(crate) fn causes(error: &dyn Error) -> Vec<String> {
+    let mut texts = vec![error.to_string()];
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !texts.last().is_some_and(|last| last.contains(&text)) {
+            texts.push(text);
+        }
+        next = cause.source();
+    }
+    texts
+}

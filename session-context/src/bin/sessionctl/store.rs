@@ -1,0 +1,166 @@
+//! Where sessions are, and which one is meant.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use session_context::listing::{CwdFilter, ListingOptions, Scope, SessionRow, list_sessions};
+use session_context::{OpenStorageError, SessionError, open_existing_storage, open_storage};
+use session_model::layout::{AgentProfile, SESSIONS_DIR, SessionFileName};
+use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
+
+use crate::failure::Failure;
+use crate::target::Target;
+
+/// How many of the sessions that may be meant are named.
+const NAMED_CANDIDATES: usize = 10;
+
+/// Where sessions are.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// Take sessions from this agent directory, or storage such as file:///path; default:
+    /// $SESSION_AGENT_DIR, else ~/.xcsh/agent
+    #[arg(long, visible_alias = "agent-dir", global = true, value_name = "URL")]
+    store: Option<String>,
+}
+
+impl StoreArgs {
+    /// Returns the URL of the storage, if one was given.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.store.as_deref()
+    }
+
+    /// Opens the storage that was given, or the user's agent directory.
+    pub(crate) fn storage(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+        match &self.store {
+            Some(url) => open_existing_storage(url),
+            None => open_existing_storage(&agent_dir().to_string_lossy()),
+        }
+    }
+
+    /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.
+    pub(crate) async fn existing(&self, session: &str) -> Result<Target, Failure> {
+        if self.store.is_none() && is_path(session) {
+            return at_path(session);
+        }
+        let missing = || {
+            let list = "`sessionctl list --all` shows those there are";
+            Failure::Refused(format!("there is no session of the id {session}; {list}"))
+        };
+        let storage = match self.storage() {
+            Err(OpenStorageError::Missing { .. }) if self.store.is_none() => return Err(missing()),
+            opened => opened?,
+        };
+        let key = match StorageKey::new(session) {
+            Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => key,
+            _ => by_id(&storage, session).await?.ok_or_else(missing)?,
+        };
+        Ok(Target { storage, key, name: session.to_owned() })
+    }
+
+    /// Finds a session, or the place of one that is to be made.
+    pub(crate) async fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
+        let name = session.to_owned();
+        if let Some(url) = &self.store {
+            return Ok(Target { storage: open_storage(url)?, key: session.parse()?, name });
+        }
+        if Path::new(session).symlink_metadata().is_ok() {
+            return at_path(session);
+        }
+        let path = std::path::absolute(session)
+            .map_err(|source| Failure::Input { what: session.to_owned(), source })?;
+        let (directory, key) = split(&path)?;
+        Ok(Target { storage: open_storage(directory)?, key, name })
+    }
+}
+
+fn agent_dir() -> PathBuf {
+    match env::var_os("SESSION_AGENT_DIR").filter(|dir| !dir.is_empty()) {
+        Some(dir) => dir.into(),
+        None => env::home_dir().unwrap_or_default().join(AgentProfile::default().agent_dir),
+    }
+}
+
+/// The key of the folder of all sessions in an agent directory.
+pub(crate) fn sessions_key() -> Result<StorageKey, Failure> {
+    Ok(SESSIONS_DIR.parse()?)
+}
+
+/// Tells whether a path is meant, and no id.
+fn is_path(session: &str) -> bool {
+    let path = Path::new(session);
+    path.components().count() != 1 || path.extension().is_some() || path.symlink_metadata().is_ok()
+}
+
+fn at_path(session: &str) -> Result<Target, Failure> {
+    // Whoever names a link means what it leads to; a storage follows none.
+    let path = Path::new(session).canonicalize().map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Failure::Missing { session: session.to_owned() },
+        _ => Failure::Input { what: session.to_owned(), source },
+    })?;
+    if path.is_dir() {
+        return Err(Failure::Refused(format!("{session} is a directory; name a file in it")));
+    }
+    if !path.is_file() {
+        return Err(Failure::Refused(format!("{session} is no regular file")));
+    }
+    let (directory, key) = split(&path)?;
+    Ok(Target { storage: open_existing_storage(directory)?, key, name: session.to_owned() })
+}
+
+/// Splits a path into the directory that is the storage, and the key in it.
+pub(crate) fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
+    let no_text = || Failure::Refused(format!("the path {} is no UTF-8", path.display()));
+    let directory = path.parent().unwrap_or(Path::new("/")).to_str().ok_or_else(no_text)?;
+    let name = path.file_name().unwrap_or_default().to_str().ok_or_else(no_text)?;
+    Ok((directory, name.parse()?))
+}
+
+/// Finds the session of an id or the beginning of one: of the present directory if there is one,
+/// else of any.
+async fn by_id(
+    storage: &Arc<dyn SessionStorage>,
+    wanted: &str,
+) -> Result<Option<StorageKey>, Failure> {
+    let here = env::current_dir().unwrap_or_default();
+    let local = ListingOptions::default().cwd(CwdFilter::local(&here.to_string_lossy()));
+    for options in [local, ListingOptions::default()] {
+        let mut rows = list_sessions(&**storage, &Scope::All(sessions_key()?), options).await?;
+        rows.retain(|row| begins_with(row, wanted));
+        if rows.iter().any(|row| is_exactly(row, wanted)) {
+            rows.retain(|row| is_exactly(row, wanted));
+        }
+        match &rows[..] {
+            [] => {}
+            [row] => return Ok(Some(row.key.clone())),
+            rows => return Err(ambiguous(wanted, rows)),
+        }
+    }
+    Ok(None)
+}
+
+fn begins_with(row: &SessionRow, wanted: &str) -> bool {
+    let name = SessionFileName::parse(row.key.file_name());
+    let id = row.summary.as_ref().ok().map(|summary| &*summary.id);
+    let names = [id, name.as_ref().map(|name| name.stem), name.as_ref().map(|name| name.id)];
+    let begins = |name: &str| {
+        name.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted))
+    };
+    names.into_iter().flatten().any(begins)
+}
+
+fn is_exactly(row: &SessionRow, wanted: &str) -> bool {
+    row.summary.as_ref().is_ok_and(|summary| summary.id.eq_ignore_ascii_case(wanted))
+}
+
+fn ambiguous(wanted: &str, rows: &[SessionRow]) -> Failure {
+    let mut named: Vec<_> = rows.iter().take(NAMED_CANDIDATES).map(SessionRow::location).collect();
+    if rows.len() > NAMED_CANDIDATES {
+        named.push(format!("{} more", rows.len() - NAMED_CANDIDATES));
+    }
+    Failure::Refused(format!(
+        "{wanted} may mean {} sessions; write more of the id, or a path: {}",
+        rows.len(),
+        named.join(", ")
+    ))
+}

@@ -1,0 +1,233 @@
+//! Lists of sessions, made by looking at the beginning and the end of each file.
+
+mod cwd;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use session_model::layout::SESSION_SUFFIX;
+use session_model::storage::{
+    ListOptions, ObjectMeta, Peek, SessionStorage, SessionStorageExt, StorageError,
+    StorageErrorKind, StorageKey,
+};
+use session_model::summary::{FileParts, HEAD_BYTES, SessionSummary, SummaryError, TAIL_BYTES};
+
+use crate::{Result, SessionError};
+
+pub use cwd::CwdFilter;
+pub use row::SessionRow;
+
+/// How many files are looked at in one call of the storage.
+const BATCH: usize = 64;
+
+/// Which sessions a list is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those directly below this key: the bucket of one directory.
+    Bucket(StorageKey),
+    /// Those of all buckets below this key, which is commonly `sessions`.
+    All(StorageKey),
+}
+
+/// How far a listing has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListingProgress {
+    /// How many files have been looked at.
+    pub done: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// How [`list_sessions`] lists.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct ListingOptions<'a> {
+    /// Whose sessions are listed; default: everybody's.
+    pub cwd: Option<CwdFilter>,
+    /// How many sessions at most, the newest; default: all. Files that are no sessions are
+    /// listed on top of that.
+    pub limit: Option<usize>,
+    /// What is told of the progress, after every 64 files; default: nothing.
+    pub progress: Option<&'a mut (dyn FnMut(ListingProgress) + Send)>,
+}
+
+impl std::fmt::Debug for ListingOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ListingOptions")
+            .field("cwd", &self.cwd)
+            .field("limit", &self.limit)
+            .field("progress", &self.progress.is_some())
+            .finish()
+    }
+}
+
+impl<'a> ListingOptions<'a> {
+    /// These options with only the sessions of one directory.
+    pub fn cwd(self, cwd: CwdFilter) -> Self {
+        Self { cwd: Some(cwd), ..self }
+    }
+
+    /// These options with so many sessions at most.
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// These options, telling of the progress.
+    pub fn progress(self, progress: &'a mut (dyn FnMut(ListingProgress) + Send)) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+}
+
+/// Lists sessions, those somebody last said something in first.
+///
+/// Sessions of the same moment are in the order of their keys. What could not be read, or is no
+/// session, comes last, in the order of keys: nothing is left out but files whose name begins
+/// with a dot, and those that were removed meanwhile. A session whose directory is not known
+/// passes every [`cwd`](ListingOptions::cwd).
+///
+/// Of every file at most 36 KiB are read, unless its header is longer than 4 KiB.
+///
+/// # Errors
+///
+/// [`SessionError::Storage`] if the listing failed as a whole.
+///
+/// # Cancel safety
+///
+/// Cancel safe: it only reads.
+///
+/// ```
+/// use session_context::listing::{ListingOptions, Scope, list_sessions};
+/// use session_model::storage::{SessionStorageExt, StorageKey};
+/// use session_store_memory::MemoryStorage;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let storage = MemoryStorage::new();
+/// let file = "{\"type\":\"session\",\"id\":\"s\",\"title\":\"Mine\"}\n";
+/// storage.append_once(&StorageKey::new("sessions/--w--/a.jsonl")?, file.into()).await?;
+/// let scope = Scope::All(StorageKey::new("sessions")?);
+/// let rows = list_sessions(&storage, &scope, ListingOptions::default()).await?;
+/// assert_eq!(rows[0].summary.as_ref().unwrap().title.as_ref().unwrap().text, "Mine");
+/// # Ok(())
+/// # }
+/// # pollster::block_on(example()).unwrap();
+/// ```
+pub async fn list_sessions(
+    storage: &dyn SessionStorage,
+    scope: &Scope,
+    options: ListingOptions<'_>,
+) -> Result<Vec<SessionRow>> {
+    let ListingOptions { mut cwd, limit, mut progress } = options;
+    let (files, mut rows) = session_files(storage, scope).await?;
+    let (mut done, total) = (0, files.len());
+    for batch in files.chunks(BATCH) {
+        let keys: Vec<_> = batch.iter().map(|meta| meta.key.clone()).collect();
+        let peeks = storage.peek(&keys, HEAD_BYTES, TAIL_BYTES).await;
+        for (meta, peek) in batch.iter().zip(peeks) {
+            rows.extend(row_of(storage, meta, peek).await);
+        }
+        done += batch.len();
+        if let Some(progress) = &mut progress {
+            progress(ListingProgress { done, total });
+        }
+    }
+    mark_shared_ids(&mut rows);
+    if let Some(filter) = &mut cwd {
+        rows.retain(|row| row.cwd().is_none_or(|cwd| filter.admits(cwd)));
+    }
+    rows.sort_by(SessionRow::newest_first);
+    if let Some(limit) = limit {
+        let sessions = rows.iter().take_while(|row| row.summary.is_ok()).count();
+        rows.drain(limit.min(sessions)..sessions);
+    }
+    Ok(rows)
+}
+
+/// Returns the session of a directory that somebody last said something in.
+///
+/// Unlike in a list, a session whose directory is not known is nobody's.
+///
+/// # Errors
+///
+/// As [`list_sessions`].
+///
+/// # Cancel safety
+///
+/// Cancel safe: it only reads.
+pub async fn most_recent(
+    storage: &dyn SessionStorage,
+    scope: &Scope,
+    cwd: CwdFilter,
+) -> Result<Option<SessionRow>> {
+    let options = ListingOptions::default().cwd(cwd);
+    let rows = list_sessions(storage, scope, options).await?;
+    Ok(rows.into_iter().find(|row| row.cwd().is_some()))
+}
+
+/// The files that should be sessions, and rows for those that cannot be looked at.
+async fn session_files(
+    storage: &dyn SessionStorage,
+    scope: &Scope,
+) -> Result<(Vec<ObjectMeta>, Vec<SessionRow>)> {
+    let (prefix, depth) = match scope {
+        Scope::Bucket(bucket) => (bucket, 1),
+        Scope::All(sessions) => (sessions, 2),
+    };
+    let options = ListOptions::default().suffix(SESSION_SUFFIX).max_depth(depth);
+    let (mut files, errors) = storage.list_all(Some(prefix), options).await;
+    files.retain(|meta| !meta.key.file_name().starts_with('.'));
+    let mut rows = Vec::new();
+    for error in errors {
+        // An error that names no file is one of the whole listing.
+        let Some(key) = error.key().cloned() else { return Err(error.into()) };
+        rows.push(SessionRow::new(storage, key, None, Err(error.into())));
+    }
+    Ok((files, rows))
+}
+
+/// Makes the row of a file; `None` if it is gone.
+async fn row_of(
+    storage: &dyn SessionStorage,
+    meta: &ObjectMeta,
+    peek: Result<Peek, StorageError>,
+) -> Option<SessionRow> {
+    let key = &meta.key;
+    let (mut peek, mut asked) = (peek, HEAD_BYTES);
+    let summary = loop {
+        let parts = match peek {
+            Ok(peek) => FileParts::from(peek),
+            Err(error) if error.kind() == StorageErrorKind::NotFound => return None,
+            Err(error) => break Err(error.into()),
+        };
+        match SessionSummary::from_parts(&parts) {
+            Ok(summary) => break Ok(summary),
+            Err(SummaryError::NeedMore { head }) if head <= asked => {
+                let what = format!("reading the first {asked} bytes of {key}");
+                break Err(StorageError::Unsupported { what }.into());
+            }
+            Err(SummaryError::NeedMore { head }) => {
+                asked = head;
+                let keys = std::slice::from_ref(key);
+                peek = storage.peek(keys, head, TAIL_BYTES).await.pop()?;
+            }
+            Err(SummaryError::NotASession(source)) => {
+                break Err(SessionError::NotASession { key: key.clone(), source });
+            }
+        }
+    };
+    Some(SessionRow::new(storage, key.clone(), Some(meta.clone()), summary))
+}
+
+fn mark_shared_ids(rows: &mut [SessionRow]) {
+    let mut times: HashMap<String, u32> = HashMap::new();
+    for row in rows.iter() {
+        if let Ok(summary) = &row.summary {
+            *times.entry(summary.id.clone()).or_default() += 1;
+        }
+    }
+    for row in rows {
+        let shared = |summary: &SessionSummary| times.get(&summary.id).is_some_and(|&n| n > 1);
+        row.id_is_shared = row.summary.as_ref().is_ok_and(shared);
+    }
+}

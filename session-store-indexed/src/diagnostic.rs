@@ -1,0 +1,58 @@
+//! What opening a database found that its user should know.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something the caller should tell its user; the database works all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DatabaseDiagnostic {
+    /// The database was damaged, or was none; it was moved aside whole and a new one made.
+    SetAside {
+        /// The database in question.
+        path: PathBuf,
+        /// Where its file is now; the files with `-wal` and `-shm` behind this name belong to it.
+        moved_to: PathBuf,
+        /// What was wrong with it.
+        reason: String,
+    },
+    /// What could be read of the database that was moved aside is in the new one.
+    Salvaged {
+        /// The file that was read.
+        from: PathBuf,
+        /// How many rows were taken over.
+        rows: usize,
+        /// Whether the file could be read to its end; else rows may be missing.
+        complete: bool,
+    },
+    /// The file system cannot carry a write-ahead log; a slower rollback journal is used.
+    ///
+    /// Such a file system (a network or container mount) may also lock unreliably: let one host
+    /// at a time use the database.
+    NoWriteAheadLog {
+        /// The database in question.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for DatabaseDiagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SetAside { path, moved_to, reason } => write!(
+                f,
+                "{} could not be used ({reason}); it is kept as {} and a new one was made",
+                path.display(),
+                moved_to.display()
+            ),
+            Self::Salvaged { from, rows, complete } => {
+                let rest = if *complete { "" } else { "; others could not be read" };
+                write!(f, "{rows} rows were taken over from {}{rest}", from.display())
+            }
+            Self::NoWriteAheadLog { path } => write!(
+                f,
+                "{} is on a file system without a write-ahead log; use it from one host at a time",
+                path.display()
+            ),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The tables of the prompt history, and what older databases lack of them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
+
+use super::{salvage, search_index};
+use crate::{DatabaseDiagnostic, DatabaseError};
+
+/// The default of `created_at` is for the other programs that write this table.
+const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    prompt TEXT NOT NULL,
+    created_at INTEGER NOT NULL DEFAULT (CAST(strftime('%s','now') AS INTEGER)),
+    cwd TEXT,
+    session_id TEXT
+);
+CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
+";
+
+/// Brings a database that any version of any tool of the family wrote up to date.
+///
+/// All in one transaction; nothing is written if nothing is missing. A database with a `history`
+/// that is no prompt history counts as damaged.
+pub(super) fn prepare(
+    connection: &mut Connection,
+    path: &Path,
+    predecessor: Option<&Path>,
+) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
+    let failed = |error| DatabaseError::from_sqlite(path, error);
+    let damaged = |reason| DatabaseError::Damaged { path: path.to_owned(), reason };
+
+    if let Some(reason) = table_damage(connection).map_err(failed)? {
+        return Err(damaged(reason));
+    }
+    if predecessor.is_none() && is_complete(connection).map_err(failed)? {
+        return Ok(Vec::new());
+    }
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    complete_table(&transaction).map_err(failed)?;
+    if !search_index::is_complete(&transaction).map_err(failed)? {
+        search_index::complete(&transaction).map_err(|error| match error {
+            // The index can neither be used nor be removed.
+            rusqlite::Error::SqlInputError { .. } => damaged(error.to_string()),
+            _ if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                damaged(error.to_string())
+            }
+            _ => failed(error),
+        })?;
+    }
+    let diagnostics = predecessor
+        .map(|from| salvage::take_over(from, &transaction, path))
+        .transpose()?
+        .into_iter()
+        .collect();
+    transaction.commit().map_err(failed)?;
+    tracing::info!(path = %path.display(), "brought the prompt history up to date");
+    Ok(diagnostics)
+}
+
+/// Returns the columns of the table `history`, none if there is no such table.
+pub(super) fn columns(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare(
+            "SELECT c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+             WHERE s.name = 'history' AND s.type = 'table'",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// Says what is wrong with the tables, if anything is.
+fn table_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    if !exists(connection, "history")? {
+        return Ok(None);
+    }
+    let columns = columns(connection)?;
+    if !["id", "prompt", "created_at"].iter().all(|name| has(&columns, name)) {
+        return Ok(Some("its \"history\" holds no prompts".to_owned()));
+    }
+    if search_index::is_foreign(connection)? {
+        return Ok(Some("its \"history_fts\" is no full-text index".to_owned()));
+    }
+    // Tables without pages of their own are left out: checking the index would read every prompt.
+    connection
+        .query_row(
+            "SELECT quick_check FROM sqlite_schema AS s, pragma_quick_check(s.name)
+             WHERE s.type = 'table' AND s.rootpage > 0 AND quick_check <> 'ok' LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+        .optional()
+}
+
+fn is_complete(connection: &Connection) -> rusqlite::Result<bool> {
+    let columns = columns(connection)?;
+    Ok(has(&columns, "cwd")
+        && has(&columns, "session_id")
+        && exists(connection, "idx_history_created_at")?
+        && search_index::is_complete(connection)?)
+}
+
+fn has(columns: &[String], name: &str) -> bool {
+    columns.iter().any(|column| column == name)
+}
+
+/// Tells whether the database defines something by this name.
+pub(super) fn exists(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = ?")?.exists([name])
+}
+
+fn complete_table(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(TABLE)?;
+    let columns = columns(transaction)?;
+    for name in ["cwd", "session_id"] {
+        if !has(&columns, name) {
+            transaction.execute_batch(&format!("ALTER TABLE history ADD COLUMN {name} TEXT"))?;
+        }
+    }
+    Ok(())
+}

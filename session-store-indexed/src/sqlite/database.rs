@@ -1,0 +1,207 @@
+//! An open database: made if missing, moved aside if damaged, found again if replaced.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use super::connection::{Journal, checkpoint_on_close, connect, connect_untrusted};
+use super::damage::{claim_repair, set_aside};
+use super::files::{Identity, ensure, size, with_suffix};
+use super::{DatabaseError, Settings};
+use crate::DatabaseDiagnostic;
+
+/// Brings the schema of a database up to date.
+///
+/// Gets the database's path and, if the database replaces a damaged one, the name that one has
+/// now. Answers what the user should know. Answering [`DatabaseError::Damaged`] has the database
+/// moved aside.
+pub(crate) type Prepare =
+    fn(&mut Connection, &Path, Option<&Path>) -> Result<Vec<DatabaseDiagnostic>, DatabaseError>;
+
+/// A connection to a database that stays with the file at its path.
+///
+/// When another program replaces the file, or a call finds it damaged, the next call opens what
+/// is there by then.
+#[derive(Debug)]
+pub(crate) struct Database {
+    path: PathBuf,
+    settings: Settings,
+    prepare: Prepare,
+    connection: Connection,
+    /// Which file the connection is to; `None` once that file was found damaged.
+    identity: Option<Identity>,
+    diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
+}
+
+impl Database {
+    /// Opens the database at `path`, which need not exist, and prepares it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`DatabaseError`]; `Damaged` only if the database made in place of a damaged one is
+    /// damaged too.
+    pub(crate) fn open(
+        path: &Path,
+        settings: Settings,
+        prepare: Prepare,
+    ) -> Result<Self, DatabaseError> {
+        let path = ensure(path)?;
+        let diagnostics = Arc::default();
+        let (connection, identity) = open_or_replace(&path, &settings, prepare, &diagnostics)?;
+        Ok(Self { path, settings, prepare, connection, identity: Some(identity), diagnostics })
+    }
+
+    /// Opens a further connection to the same file.
+    pub(crate) fn another(&self) -> Result<Self, DatabaseError> {
+        let (connection, _) = connect(&self.path, self.settings.busy_timeout)?;
+        Ok(Self {
+            path: self.path.clone(),
+            settings: self.settings.clone(),
+            prepare: self.prepare,
+            connection,
+            identity: self.identity,
+            diagnostics: Arc::clone(&self.diagnostics),
+        })
+    }
+
+    /// Returns what was found so far that the user should know.
+    pub(crate) fn diagnostics(&self) -> Arc<Mutex<Vec<DatabaseDiagnostic>>> {
+        Arc::clone(&self.diagnostics)
+    }
+
+    /// Does `work` with the connection.
+    pub(crate) fn run<T>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, DatabaseError> {
+        if self.identity.is_none() || self.identity != Identity::of(&self.path) {
+            let (connection, identity) =
+                open_or_replace(&self.path, &self.settings, self.prepare, &self.diagnostics)?;
+            (self.connection, self.identity) = (connection, Some(identity));
+        }
+        work(&mut self.connection).map_err(|error| {
+            let error = DatabaseError::from_sqlite(&self.path, error);
+            if matches!(error, DatabaseError::Damaged { .. }) {
+                self.identity = None;
+            }
+            error
+        })
+    }
+}
+
+/// Opens the database; one that is damaged is moved aside and a new one opened in its place.
+fn open_or_replace(
+    path: &Path,
+    settings: &Settings,
+    prepare: Prepare,
+    diagnostics: &Mutex<Vec<DatabaseDiagnostic>>,
+) -> Result<(Connection, Identity), DatabaseError> {
+    let report = |diagnostic: DatabaseDiagnostic| {
+        tracing::warn!("{diagnostic}");
+        diagnostics.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
+    };
+    let open = |predecessor: Option<&Path>| {
+        let (connection, identity, found) = open_as_is(path, settings, prepare, predecessor)?;
+        found.into_iter().for_each(report);
+        Ok((connection, identity))
+    };
+
+    match open(None) {
+        Err(DatabaseError::Damaged { .. }) => {}
+        outcome => return outcome,
+    }
+    let _claim = claim_repair(path, settings)?;
+    // Another process may have repaired it while this one waited.
+    let reason = match open(None) {
+        Err(DatabaseError::Damaged { reason, .. }) => reason,
+        outcome => return outcome,
+    };
+    let moved_to = set_aside(path, settings)?;
+    report(DatabaseDiagnostic::SetAside {
+        path: path.to_owned(),
+        moved_to: moved_to.clone(),
+        reason,
+    });
+    open(Some(&moved_to))
+}
+
+/// Opens and prepares the database without touching it if it is damaged.
+fn open_as_is(
+    path: &Path,
+    settings: &Settings,
+    prepare: Prepare,
+    predecessor: Option<&Path>,
+) -> Result<(Connection, Identity, Vec<DatabaseDiagnostic>), DatabaseError> {
+    loop {
+        ensure(path)?;
+        let before = Identity::of(path);
+        let outcome = connect_and_prepare(path, settings, prepare, predecessor);
+        // A file that was replaced meanwhile says nothing about the one that is there now.
+        if let Some(identity) = before
+            && before == Identity::of(path)
+        {
+            return outcome.map(|(connection, found)| (connection, identity, found));
+        }
+    }
+}
+
+fn connect_and_prepare(
+    path: &Path,
+    settings: &Settings,
+    prepare: Prepare,
+    predecessor: Option<&Path>,
+) -> Result<(Connection, Vec<DatabaseDiagnostic>), DatabaseError> {
+    // SQLite would delete such a log.
+    if size(path)? == 0 && size(&with_suffix(path, "-wal"))? > 0 {
+        let reason = "it is empty, but its write-ahead log is not".to_owned();
+        return Err(DatabaseError::Damaged { path: path.to_owned(), reason });
+    }
+    let (mut connection, journal) = connect_untrusted(path, settings.busy_timeout)?;
+    let mut found = prepare(&mut connection, path, predecessor)?;
+    checkpoint_on_close(&connection).map_err(|error| DatabaseError::from_sqlite(path, error))?;
+    if journal == Journal::Rollback {
+        found.push(DatabaseDiagnostic::NoWriteAheadLog { path: path.to_owned() });
+    }
+    Ok((connection, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    /// Fails once, while another program puts a new file in place.
+    fn fail_while_replaced(
+        _: &mut Connection,
+        path: &Path,
+        _: Option<&Path>,
+    ) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
+        let replacement = with_suffix(path, "-new");
+        if !replacement.exists() {
+            return Ok(Vec::new());
+        }
+        fs::rename(replacement, path).unwrap();
+        Err(DatabaseError::file("prepare", path, io::Error::other("gone")))
+    }
+
+    #[test]
+    fn opens_a_file_that_was_put_in_place_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.db");
+        Connection::open(with_suffix(&path, "-new"))
+            .unwrap()
+            .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (5)")
+            .unwrap();
+        let settings = Settings { busy_timeout: Duration::ZERO, clock: Arc::new(SystemClock) };
+        let mut database = Database::open(&path, settings, fail_while_replaced).unwrap();
+        let value = database.run(|connection| {
+            connection.query_row("SELECT x FROM t", [], |row| row.get::<_, i64>(0))
+        });
+        assert_eq!(value.unwrap(), 5);
+    }
+}
