@@ -227,3 +227,25 @@ pub(crate) fn place(from: (&File, &str), to: (&File, &str), overwrite: bool) -> 
     }
     rustix::fs::renameat(from.0, from.1, to.0, to.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_placed_over_another_unless_told() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = File::open(root.path()).unwrap();
+        fs::write(root.path().join("new"), "new").unwrap();
+        fs::write(root.path().join("old"), "old").unwrap();
+        let read = |name: &str| fs::read_to_string(root.path().join(name)).ok();
+        assert_eq!(place((&dir, "new"), (&dir, "old"), false), Err(Errno::EXIST));
+        assert_eq!((read("new"), read("old")), (Some("new".into()), Some("old".into())));
+        place((&dir, "new"), (&dir, "old"), true).unwrap();
+        assert_eq!((read("new"), read("old")), (None, Some("new".into())));
+        place((&dir, "old"), (&dir, "free"), false).unwrap();
+        assert_eq!((read("old"), read("free")), (None, Some("new".into())));
+    }
+}

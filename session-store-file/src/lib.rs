@@ -23,8 +23,9 @@
 //! it dies. A file system without such locks can be read, but writing to it is `Unsupported`.
 //!
 //! - The *operation lock* is held by everything that changes which file is where, and by appends
-//!   of writers that are not exclusive: for a few system calls, never while content is written or
-//!   synced. Others wait for it, at most [`FileOptions::lock_wait`].
+//!   of writers that are not exclusive: for a few system calls, never while a put writes or syncs
+//!   content. `remove_all` holds it while it looks at everything, then for 256 objects at a time.
+//!   Others wait for it, at most [`FileOptions::lock_wait`].
 //! - The *lease* is held by an exclusive writer for its life. Nobody waits for it: others get
 //!   `Busy`. It is claimed, looked at and tidied away under the operation lock only. So a look at
 //!   it cannot be taken for a claim, and an operation that found no lease ends before there can

@@ -106,3 +106,38 @@ impl Drop for Courtesy<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_although_a_child_may_still_share_its_descriptor() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let file = File::create(&path).unwrap();
+        let _shared = file.try_clone().unwrap();
+        let locked = Locked::try_new(file).unwrap().unwrap();
+        let other = || File::open(&path).unwrap();
+        assert!(Locked::try_new(other()).unwrap().is_err());
+        drop(locked);
+        assert!(Locked::try_new(other()).unwrap().is_ok());
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_out_of_courtesy() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("object");
+        let stopped = File::create(&path).unwrap();
+        stopped.lock().unwrap();
+        let file = File::open(&path).unwrap();
+        assert!(Courtesy::of_reader(&file).0.is_none());
+        assert!(Courtesy::of_writer(&file).0.is_none());
+        stopped.unlock().unwrap();
+        let (reader, other) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+        let readers = (Courtesy::of_reader(&reader), Courtesy::of_reader(&other));
+        assert!(readers.0.0.is_some() && readers.1.0.is_some());
+        drop(readers);
+        assert!(Courtesy::of_writer(&file).0.is_some());
+    }
+}
