@@ -32,8 +32,8 @@ pub use state::SessionState;
 
 /// An open session.
 ///
-/// Appending changes memory at once and then waits for the storage, so `&mut self` is the order
-/// in which things are written. Nothing is written before the first assistant message, unless
+/// Appending writes the entry's line and adds the entry to memory, so `&mut self` is the order in
+/// which things are written; an entry that could not be written is in memory all the same. Nothing is written before the first assistant message, unless
 /// [`SessionOptions::eager`] or [`ensure_on_disk`](Self::ensure_on_disk) says otherwise.
 ///
 /// While a session is open for writing, no other program can open it for writing.
@@ -128,7 +128,8 @@ impl SessionManager {
         self.persistent
     }
 
-    /// Tells whether the session's file exists and holds what was appended.
+    /// Tells whether the session's file has been made;
+    /// [`persistence_error`](Self::persistence_error) tells whether it holds everything.
     pub fn is_on_disk(&self) -> bool {
         !matches!(self.file, FileState::Pending(_))
     }

@@ -62,7 +62,8 @@ impl SessionManager {
 
     /// Ends the present session and makes a new one in its place, in the same storage.
     ///
-    /// What was appended is flushed and the claim on the old file given up. A read-only manager
+    /// What is in the old file is flushed and the claim on it given up; a session nothing was
+    /// written of yet is forgotten. A read-only manager
     /// can write the new session.
     ///
     /// # Errors
