@@ -423,3 +423,25 @@ fn usage_is_summed_over_all_branches() {
         );
     });
 }
+
+#[test]
+fn memory_keeps_the_whole_of_what_the_file_holds_cut() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        let mut session = open(&storage, options("")).await;
+        let long = "x".repeat(600_000);
+        let id = session.append_message(user(&long)).await.unwrap();
+        let text = |session: &SessionManager| {
+            let message = session.entry(&id).unwrap().message().unwrap();
+            message.as_object().unwrap().text("content").unwrap().into_owned()
+        };
+        assert_eq!(text(&session), long);
+        session.set_session_name("n", NameSource::User).await.unwrap();
+        assert_eq!(text(&session), long);
+        session.close().await.unwrap();
+        let cut = "x".repeat(500_000 - session_model::persisted::NOTICE.len());
+        let again = open(&storage, options("9")).await;
+        assert_eq!(text(&again), cut + session_model::persisted::NOTICE);
+    });
+}

@@ -16,6 +16,7 @@ pub mod json;
 pub mod layout;
 pub mod message;
 pub mod migrate;
+pub mod persisted;
 pub mod preview;
 pub mod record;
 pub mod storage;

@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use crate::body::EntryBody;
 use crate::json::{JsonKind, ObjectEdit, ObjectView, RawJson, decode_string};
+use crate::persisted::persisted_form;
 use crate::time;
 
 pub(crate) use envelope::{Envelope, Scanned, content_start, scan};
@@ -23,6 +24,8 @@ pub(crate) use line::{RecordLine, same_length_text};
 #[derive(Clone, Debug)]
 pub struct Entry {
     line: RecordLine,
+    /// The whole value, where the line holds a shorter form of it.
+    whole: Option<Box<RawJson>>,
     kind: EntryKind,
     entry_type: Span,
     id: Span,
@@ -66,6 +69,15 @@ impl Entry {
         Self::from_line(RecordLine::new(json))
     }
 
+    /// Makes an entry of an object as [`from_json`](Self::from_json) does, with its
+    /// [persisted form](crate::persisted) as its line.
+    ///
+    /// The entry keeps the whole value, and gives it until the file is read again.
+    pub fn with_persisted_form(json: &RawJson) -> Option<Self> {
+        let Some(short) = persisted_form(json) else { return Self::from_json(json) };
+        Some(Self { whole: Some(Box::new(json.compact())), ..Self::from_json(&short)? })
+    }
+
     pub(crate) fn from_line(line: RecordLine) -> Option<Self> {
         let text = line.text();
         let Scanned::Object(envelope, _) = scan(text) else { return None };
@@ -96,7 +108,7 @@ impl Entry {
 
     fn with_spans(line: RecordLine, (kind, spans): (EntryKind, [Span; 4])) -> Self {
         let [entry_type, id, parent_id, timestamp] = spans;
-        Self { line, kind, entry_type, id, parent_id, timestamp }
+        Self { line, whole: None, kind, entry_type, id, parent_id, timestamp }
     }
 
     /// Returns the entry's type; `Unknown` for one without a meaning here.
@@ -135,7 +147,7 @@ impl Entry {
 
     /// Returns the whole entry as JSON.
     pub fn json(&self) -> RawJson {
-        self.line.json()
+        self.whole.as_deref().cloned().unwrap_or_else(|| self.line.json())
     }
 
     /// Returns the entry's fields.
@@ -165,7 +177,10 @@ impl Entry {
     ///
     /// `None` if the result is no entry: its `type` was removed or is no longer a string.
     pub fn edited(&self, edit: &ObjectEdit) -> Option<Self> {
-        Self::from_line(self.line.edited(edit)?)
+        match &self.whole {
+            Some(whole) => Self::with_persisted_form(&edit.apply(whole)?),
+            None => Self::from_line(self.line.edited(edit)?),
+        }
     }
 
     pub(crate) fn ends_line(&self) -> bool {
