@@ -36,20 +36,10 @@ impl Journal {
 ///
 /// A lock held elsewhere is waited out for `busy_timeout`. A commit is on the disk when it
 /// returns. The schema, which may come from another program, cannot call what could do harm.
-pub(crate) fn connect(
-    path: &Path,
-    busy_timeout: Duration,
-) -> Result<(Connection, Journal), DatabaseError> {
-    let (connection, journal) = connect_untrusted(path, busy_timeout)?;
-    checkpoint_on_close(&connection).map_err(|error| DatabaseError::from_sqlite(path, error))?;
-    Ok((connection, journal))
-}
-
-/// As [`connect`], for a database that may be damaged.
 ///
-/// Its log is left alone when the connection closes, until [`checkpoint_on_close`]: a bad log
-/// written into a sound file would destroy that too.
-pub(crate) fn connect_untrusted(
+/// The log is left alone when the connection closes, until [`checkpoint_on_close`]: a bad log, or
+/// that of another file, written into a sound file would destroy that too.
+pub(crate) fn connect(
     path: &Path,
     busy_timeout: Duration,
 ) -> Result<(Connection, Journal), DatabaseError> {
@@ -184,6 +174,7 @@ mod tests {
         let path = directory.path().join("history.db");
         std::fs::write(&path, "").unwrap();
         let (connection, _) = connect(&path, Duration::ZERO).unwrap();
+        checkpoint_on_close(&connection).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         drop(connection);
         // No shared memory can be opened by this name.
@@ -245,11 +236,13 @@ mod tests {
         let path = directory.path().join("history.db");
         std::fs::write(&path, "").unwrap();
         let log = directory.path().join("history.db-wal");
-        let (connection, _) = connect_untrusted(&path, Duration::ZERO).unwrap();
+        let (connection, _) = connect(&path, Duration::ZERO).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         drop(connection);
         assert!(log.exists());
-        drop(connect(&path, Duration::ZERO).unwrap());
+        let (connection, _) = connect(&path, Duration::ZERO).unwrap();
+        checkpoint_on_close(&connection).unwrap();
+        drop(connection);
         assert!(!log.exists());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::connection::{Journal, checkpoint_on_close, connect, connect_untrusted};
+use super::connection::{Journal, checkpoint_on_close, connect};
 use super::damage::{claim_repair, set_aside};
 use super::files::{Identity, ensure, size, with_suffix};
 use super::{DatabaseError, Settings};
@@ -55,6 +55,10 @@ impl Database {
     /// Opens a further connection to the same file.
     pub(crate) fn another(&self) -> Result<Self, DatabaseError> {
         let (connection, _) = connect(&self.path, self.settings.busy_timeout)?;
+        if Identity::of(&self.path) == self.identity {
+            checkpoint_on_close(&connection)
+                .map_err(|error| DatabaseError::from_sqlite(&self.path, error))?;
+        }
         Ok(Self {
             path: self.path.clone(),
             settings: self.settings.clone(),
@@ -141,7 +145,12 @@ fn open_as_is(
         if let Some(identity) = before
             && before == Identity::of(path)
         {
-            return outcome.map(|(connection, found)| (connection, identity, found));
+            let (connection, found) = outcome?;
+            // Only now: a connection to a file that was moved aside meanwhile finds the log of the
+            // new one at the path, and would write that into the old file.
+            checkpoint_on_close(&connection)
+                .map_err(|error| DatabaseError::from_sqlite(path, error))?;
+            return Ok((connection, identity, found));
         }
     }
 }
@@ -157,9 +166,8 @@ fn connect_and_prepare(
         let reason = "it is empty, but its write-ahead log is not".to_owned();
         return Err(DatabaseError::Damaged { path: path.to_owned(), reason });
     }
-    let (mut connection, journal) = connect_untrusted(path, settings.busy_timeout)?;
+    let (mut connection, journal) = connect(path, settings.busy_timeout)?;
     let mut found = prepare(&mut connection, path, predecessor)?;
-    checkpoint_on_close(&connection).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     if journal == Journal::Rollback {
         found.push(DatabaseDiagnostic::NoWriteAheadLog { path: path.to_owned() });
     }
