@@ -21,17 +21,11 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-fork-unflushed", OPERATIONS),
     ("ops-image-nested-content", BLOBS),
     ("ops-image-threshold", BLOBS),
-    ("ops-long-signature", LONG_TEXTS),
-    ("ops-long-string", LONG_TEXTS),
-    ("ops-long-string-multibyte", LONG_TEXTS),
-    ("ops-long-string-surrogate", LONG_TEXTS),
     ("ops-move-to", OPERATIONS),
     ("resolve-resumable", RESUMING),
 ];
 
 const ARTIFACTS: &str = "artifacts";
 const BLOBS: &str = "images in the blob store";
-const LONG_TEXTS: &str =
-    "right answers for long texts: lists read a bounded part, signatures stay whole";
 const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";
