@@ -57,6 +57,7 @@ impl SessionManager {
 
     /// Writes the whole session through a fresh claim, whatever state the file is in.
     pub(super) async fn write_whole_again(&mut self) -> Result<()> {
+        self.save_all_blobs().await?;
         self.file = FileState::Pending(None);
         let claim = AppendOptions::exclusive(&self.owner);
         let mut writer = self.storage.open_append(&self.key, claim).await?;

@@ -204,10 +204,11 @@ impl Entry {
         let short = persisted_form(&json, &options).map_or_else(|| json.clone(), |form| form.json);
         let fields = short.as_object()?;
         // Fields that are not changed keep the bytes they have in the line.
-        let in_line = edit.names().fold(ObjectEdit::new(), |in_line, name| match fields.get(name) {
-            Some(value) => in_line.set(name, value),
-            None => in_line.remove(name),
-        });
+        let in_line =
+            edit.names().fold(ObjectEdit::new(), |in_line, name| match fields.get(name) {
+                Some(value) => in_line.set(name, value),
+                None => in_line.remove(name),
+            });
         Some(Self::from_line(self.line.edited(&in_line)?)?.with_whole(json, &options))
     }
 

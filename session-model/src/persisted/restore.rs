@@ -30,7 +30,10 @@ pub fn blob_refs(entry: &RawJson) -> Vec<BlobRef> {
 /// entry, every `image_url`, and strings that were cut and name their whole. `blob` gives a blob's
 /// content; a reference it has no answer to stays, and so does one whose content is of another
 /// kind.
-pub fn restored(entry: &RawJson, mut blob: impl FnMut(BlobRef) -> Option<Bytes>) -> Option<RawJson> {
+pub fn restored(
+    entry: &RawJson,
+    mut blob: impl FnMut(BlobRef) -> Option<Bytes>,
+) -> Option<RawJson> {
     if !names_blobs(entry.as_bytes()) {
         return None;
     }
