@@ -7,8 +7,6 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 /// off.
 pub(crate) const WAITING: &[(&str, &str)] = &[
     ("artifact-vectors", ARTIFACTS),
-    ("blob-helpers-vectors", BLOBS),
-    ("blob-refs", BLOBS),
     ("continue-recent", RESUMING),
     ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
@@ -19,8 +17,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-fork-from-v1", OPERATIONS),
     ("ops-fork-from-v3", OPERATIONS),
     ("ops-fork-unflushed", OPERATIONS),
-    ("ops-image-nested-content", BLOBS),
-    ("ops-image-threshold", BLOBS),
     ("ops-long-signature", LONG_TEXTS),
     ("ops-long-string", LONG_TEXTS),
     ("ops-long-string-multibyte", LONG_TEXTS),
@@ -30,7 +26,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
 ];
 
 const ARTIFACTS: &str = "artifacts";
-const BLOBS: &str = "images in the blob store";
 const LONG_TEXTS: &str =
     "right answers for long texts: lists read a bounded part, signatures stay whole";
 const OPERATIONS: &str = "operations on whole sessions";
