@@ -13,7 +13,7 @@ use session_model::storage::{
     AppendOptions, AppendWriter, ListOptions, ObjectMeta, PutOptions, SessionStorage,
     SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
 };
-use session_model::{Blob, BlobRef};
+use session_model::{Blob, BlobRef, Diagnostic, DiagnosticCode};
 
 pub use gc::{GcCandidate, GcOptions, GcOutcome, GcPlan, GcRoot, MIN_GRACE};
 
@@ -73,6 +73,18 @@ pub enum BlobError {
     /// The storage reported an error.
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl BlobError {
+    /// Returns it as something a reader of a session should know.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let code = match self {
+            Self::Missing { .. } => DiagnosticCode::MissingBlob,
+            Self::Damaged { .. } => DiagnosticCode::DamagedBlob,
+            Self::Storage(_) => DiagnosticCode::Unreadable,
+        };
+        Diagnostic::new(code, self.to_string())
+    }
 }
 
 /// What is wrong with the blobs of a store.

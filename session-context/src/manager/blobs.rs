@@ -7,7 +7,7 @@ use session_model::persisted::{blob_refs, names_blobs, restored};
 use session_model::{BlobRef, Diagnostic, DiagnosticCode, Entry};
 
 use super::SessionManager;
-use crate::blobs::{BlobError, BlobStore};
+use crate::blobs::BlobStore;
 use crate::context::SessionContext;
 use crate::error::Result;
 
@@ -114,18 +114,9 @@ impl SessionManager {
             };
             match got {
                 Ok(content) => drop(bytes.insert(id, content)),
-                Err(error) => found.push(diagnostic(&error)),
+                Err(error) => found.push(error.diagnostic()),
             }
         }
         (bytes, found)
     }
-}
-
-fn diagnostic(error: &BlobError) -> Diagnostic {
-    let code = match error {
-        BlobError::Missing { .. } => DiagnosticCode::MissingBlob,
-        BlobError::Damaged { .. } => DiagnosticCode::DamagedBlob,
-        BlobError::Storage(_) => DiagnosticCode::Unreadable,
-    };
-    Diagnostic::new(code, error.to_string())
 }
