@@ -162,6 +162,24 @@ fn an_unwritten_session_writes_its_blobs_with_its_file() {
 }
 
 #[test]
+fn whole_values_stay_in_memory_when_another_program_appends() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n"));
+        let mut session = open(&storage, options("")).await;
+        let (_, message) = image(3);
+        session.append_message(message.clone()).await.unwrap();
+        let theirs = r#"{"type":"custom","customType":"x","id":"z","parentId":null}"#;
+        let file = content(&storage, &key()).unwrap() + theirs + "\n";
+        storage.faults().overwrite(&key(), Some(file.into())).unwrap();
+        session.append_message(user("more")).await.unwrap();
+        assert_eq!(messages(&session), [message.to_json(), user("more").to_json()]);
+        assert!(session.entry("z").is_some());
+        session.close().await.unwrap();
+    });
+}
+
+#[test]
 fn a_cut_text_names_its_whole_and_comes_back() {
     block_on(async {
         let storage = MemoryStorage::new();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use session_model::persisted::{blob_refs, names_blobs, restored};
-use session_model::{BlobRef, Diagnostic, DiagnosticCode, Entry};
+use session_model::{BlobRef, Diagnostic, DiagnosticCode, Entry, SessionDocument};
 
 use super::SessionManager;
 use crate::blobs::BlobStore;
@@ -80,6 +80,15 @@ impl SessionManager {
             if let Some(whole) = restored(&entry, |id| bytes.get(&id).cloned()) {
                 context.messages[at].take_from_entry(&whole);
             }
+        }
+    }
+
+    /// Gives entries that were read again the whole values this session has of them.
+    pub(super) fn keep_whole_values(&self, document: &mut SessionDocument) {
+        let ours = self.entries().iter().filter(|entry| entry.is_shortened());
+        let ours: HashMap<&Bytes, &Entry> = ours.map(|entry| (entry.line(), entry)).collect();
+        if !ours.is_empty() {
+            document.edit_entries(|_, entry| ours.get(entry.line()).map(|entry| (*entry).clone()));
         }
     }
 

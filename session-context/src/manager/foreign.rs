@@ -148,6 +148,7 @@ impl SessionManager {
 
     fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
         let Joined { mut document, ours, theirs } = joined;
+        self.keep_whole_values(&mut document);
         let leaf = self.leaf_entry().map(|leaf| leaf.id().map(Cow::into_owned));
         let node = match leaf {
             None => None,

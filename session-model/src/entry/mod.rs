@@ -94,6 +94,11 @@ impl Entry {
         Self { whole: Some(Box::new(Whole { json, options: *options })), ..self.clone() }
     }
 
+    /// Tells whether the line is shorter than the value this entry gives.
+    pub fn is_shortened(&self) -> bool {
+        self.whole.is_some()
+    }
+
     /// Returns the blobs that the line names and the whole value holds.
     pub fn blobs(&self) -> Vec<Blob> {
         let form = self.whole.as_ref().and_then(|w| persisted_form(&w.json, &w.options));
@@ -261,5 +266,16 @@ mod tests {
         assert_eq!(edited.json().as_str(), r#"{"type":"custom","n":1.0,"id":"b","x":"\ud800"}"#);
         assert_eq!(edited.id().as_deref(), Some("b"));
         assert!(e.edited(&ObjectEdit::new().remove("type")).is_none());
+    }
+
+    #[test]
+    fn an_edit_of_a_resolved_entry_leaves_the_rest_of_its_line() {
+        let e = entry(r#"{"type":"custom", "n":1.0,"id":"a","data":"a reference"}"#);
+        let whole = RawJson::parse(r#"{"type":"custom","n":1.0,"id":"a","data":"whole"}"#).unwrap();
+        let e = e.with_whole(whole, &PersistOptions::default());
+        let edited = e.edited(&ObjectEdit::new().set("id", &RawJson::string("b"))).unwrap();
+        let line = r#"{"type":"custom","n":1.0,"id":"b","data":"a reference"}"#;
+        assert_eq!(edited.line(), format!("{line}\n").as_bytes());
+        assert_eq!(edited.json().as_str(), r#"{"type":"custom","n":1.0,"id":"b","data":"whole"}"#);
     }
 }

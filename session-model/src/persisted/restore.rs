@@ -98,7 +98,7 @@ fn put_back(
         JsonKind::Object => {
             let fields = value.as_object()?;
             let data = if place == Place::Block { image_data(&fields) } else { None };
-            let data = data.and_then(|data| reference(data));
+            let data = data.and_then(reference);
             let mut edit = ObjectEdit::new();
             if let Some(bytes) = data.and_then(&mut *blob) {
                 edit = edit.set("data", &RawJson::string(&encode_base64(&bytes)));
