@@ -98,6 +98,10 @@ codes! {
     FileRestored = "file-restored", Warning;
     /// The file or a folder can be read by other users.
     TooOpen = "too-open", Warning;
+    /// A blob that an entry names is not there; the reference stays.
+    MissingBlob = "missing-blob", Loss;
+    /// A blob's content is not what its name says; it is not used, and the reference stays.
+    DamagedBlob = "damaged-blob", Loss;
     /// An object could not be read.
     Unreadable = "unreadable", Loss;
 }

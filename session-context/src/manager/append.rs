@@ -102,7 +102,7 @@ impl SessionManager {
         let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
         let parent = self.parent_for_new();
         let json = make(&id, parent.as_deref(), &to_iso(self.clock.now_ms()));
-        let Some(entry) = Entry::with_persisted_form(&json) else {
+        let Some(entry) = Entry::with_persisted_form(&json, &self.persist) else {
             return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
         };
         self.check_entry(&entry)?;

@@ -57,6 +57,7 @@ impl SessionManager {
 
     /// Writes the whole session through a fresh claim, whatever state the file is in.
     pub(super) async fn write_whole_again(&mut self) -> Result<()> {
+        self.save_all_blobs().await?;
         self.file = FileState::Pending(None);
         let claim = AppendOptions::exclusive(&self.owner);
         let mut writer = self.storage.open_append(&self.key, claim).await?;
@@ -147,6 +148,7 @@ impl SessionManager {
 
     fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
         let Joined { mut document, ours, theirs } = joined;
+        self.keep_whole_values(&mut document);
         let leaf = self.leaf_entry().map(|leaf| leaf.id().map(Cow::into_owned));
         let node = match leaf {
             None => None,

@@ -2,6 +2,7 @@
 
 mod append;
 mod aside;
+mod blobs;
 mod branch;
 mod context;
 mod foreign;
@@ -12,6 +13,7 @@ mod rewrite;
 mod state;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,10 +21,12 @@ use session_model::body::{EntryBody, TtsrInjection};
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::env::{Clock, IdSource};
 use session_model::message::UsageTotals;
+use session_model::persisted::PersistOptions;
 use session_model::storage::{AppendWriter, SessionStorage, StorageKey};
 use session_model::tree::{NodeId, SessionTree};
-use session_model::{Diagnostic, Entry, EntryKind, SessionHeader};
+use session_model::{BlobRef, Diagnostic, Entry, EntryKind, SessionHeader};
 
+use crate::blobs::BlobStore;
 use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
@@ -72,6 +76,10 @@ pub struct SessionManager {
     eager: bool,
     persistent: bool,
     load: LoadOptions,
+    persist: PersistOptions,
+    blobs: Option<BlobStore>,
+    /// Blobs this session made sure of, or read.
+    saved_blobs: HashSet<BlobRef>,
     /// The first failure to save since the file was last known to hold everything.
     failure: Option<Arc<SessionError>>,
     diagnostics: Vec<Diagnostic>,

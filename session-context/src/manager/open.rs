@@ -1,5 +1,6 @@
 //! Making and opening sessions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -7,6 +8,8 @@ use session_model::document::{LoadError, Loaded};
 use session_model::env::IdSource;
 use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
+#[cfg(feature = "memory")]
+use session_model::persisted::{ImagePolicy, OversizePolicy};
 use session_model::storage::{
     AppendOptions, AppendWriter, Precondition, PutOptions, SessionStorage, SessionStorageExt,
     StorageErrorKind, StorageKey,
@@ -48,6 +51,8 @@ impl SessionManager {
         let storage = Arc::new(session_store_memory::MemoryStorage::new());
         let mut manager = Self::new_unwritten(storage, NewSession::in_cwd(cwd), options)?;
         manager.persistent = false;
+        manager.persist.images = ImagePolicy::Inline;
+        manager.persist.oversize = OversizePolicy::Cut;
         Ok(manager)
     }
 
@@ -143,9 +148,11 @@ impl SessionManager {
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
             diagnostics.push(migration.diagnostic());
         }
+        let resolve = options.resolve;
         let file = FileState::ReadOnly("it was opened for reading".to_owned());
         let mut manager = Self::assemble(storage, key, document, file, options);
         manager.diagnostics = diagnostics;
+        manager.resolve_all_if(resolve).await;
         Ok(manager)
     }
 
@@ -195,6 +202,7 @@ impl SessionManager {
         mut options: SessionOptions,
     ) -> Result<Self> {
         let Loaded { mut document, mut diagnostics, .. } = loaded;
+        let resolve = options.resolve;
         if document.header().is_newer() {
             writer.close().await?;
             let reason = format!(
@@ -205,6 +213,7 @@ impl SessionManager {
             let mut manager =
                 Self::assemble(storage, key, document, FileState::ReadOnly(reason), options);
             manager.diagnostics = diagnostics;
+            manager.resolve_all_if(resolve).await;
             return Ok(manager);
         }
         if !document.torn_tail().is_empty() {
@@ -221,6 +230,7 @@ impl SessionManager {
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
         diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
+        manager.resolve_all_if(resolve).await;
         Ok(manager)
     }
 
@@ -231,7 +241,7 @@ impl SessionManager {
         file: FileState,
         options: SessionOptions,
     ) -> Self {
-        let SessionOptions { clock, ids, owner, eager, load } = options;
+        let SessionOptions { clock, ids, owner, eager, load, persist, blobs, resolve: _ } = options;
         Self {
             storage,
             key,
@@ -243,6 +253,9 @@ impl SessionManager {
             eager,
             persistent: true,
             load,
+            persist,
+            blobs,
+            saved_blobs: HashSet::new(),
             failure: None,
             diagnostics: Vec::new(),
             usage: None,

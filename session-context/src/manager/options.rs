@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use session_model::document::LoadOptions;
 use session_model::env::{Clock, IdSource};
+use session_model::persisted::PersistOptions;
 use session_model::storage::StorageKey;
 
+use crate::blobs::BlobStore;
 use crate::env::{RandomIds, SystemClock};
 
 /// What a [`SessionManager`](super::SessionManager) needs beside the session itself.
@@ -25,6 +27,15 @@ pub struct SessionOptions {
     pub eager: bool,
     /// How files are read; by default large ones with as many threads as there are processors.
     pub load: LoadOptions,
+    /// How images and long texts are written; default: images as blobs, long texts cut.
+    ///
+    /// A session [`in_memory`](super::SessionManager::in_memory) has no blobs.
+    pub persist: PersistOptions,
+    /// Where blobs are; default: in `blobs/` of the storage the session is in.
+    pub blobs: Option<BlobStore>,
+    /// Whether opening puts the content of blobs in the place of references, in memory; default:
+    /// no, [`resolved`](super::SessionManager::resolved) does when asked.
+    pub resolve: bool,
 }
 
 impl Default for SessionOptions {
@@ -35,6 +46,9 @@ impl Default for SessionOptions {
             owner: env!("CARGO_PKG_NAME").to_owned(),
             eager: false,
             load: load_options(),
+            persist: PersistOptions::default(),
+            blobs: None,
+            resolve: false,
         }
     }
 }
@@ -59,6 +73,21 @@ impl SessionOptions {
     /// These options with another name for others to see.
     pub fn owner(self, owner: impl Into<String>) -> Self {
         Self { owner: owner.into(), ..self }
+    }
+
+    /// These options with another way to write images and long texts.
+    pub fn persist(self, persist: PersistOptions) -> Self {
+        Self { persist, ..self }
+    }
+
+    /// These options with blobs at another place.
+    pub fn blobs(self, blobs: BlobStore) -> Self {
+        Self { blobs: Some(blobs), ..self }
+    }
+
+    /// These options, with whole values in memory after opening.
+    pub fn resolve(self) -> Self {
+        Self { resolve: true, ..self }
     }
 
     /// These options, writing the file from the first entry on.

@@ -54,6 +54,7 @@ impl SessionManager {
     }
 
     async fn write_line(&mut self, entry: &Entry) -> Result<()> {
+        self.save_blobs(std::slice::from_ref(entry)).await?;
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             match writer.append(self.document.line_for(entry)).await {
@@ -69,6 +70,7 @@ impl SessionManager {
 
     /// Makes the file with everything so far.
     async fn write_first(&mut self) -> Result<()> {
+        self.save_all_blobs().await?;
         let FileState::Pending(waiting) = &mut self.file else { return Ok(()) };
         let mut writer = match waiting.take() {
             Some(writer) => writer,

@@ -101,6 +101,9 @@ impl SessionManager {
         for _ in 0..ATTEMPTS {
             let mut document = self.document.clone();
             change(&mut document);
+            if matches!(self.file, FileState::Open(_)) {
+                self.save_blobs(document.tree().entries()).await?;
+            }
             if self.failure.is_some() && matches!(self.file, FileState::Open(_)) {
                 // Only a whole new file can make the failure good; it carries the change along.
                 let before = std::mem::replace(&mut self.document, document);

@@ -7,8 +7,6 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 /// off.
 pub(crate) const WAITING: &[(&str, &str)] = &[
     ("artifact-vectors", ARTIFACTS),
-    ("blob-helpers-vectors", BLOBS),
-    ("blob-refs", BLOBS),
     ("continue-recent", RESUMING),
     ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
@@ -19,13 +17,10 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-fork-from-v1", OPERATIONS),
     ("ops-fork-from-v3", OPERATIONS),
     ("ops-fork-unflushed", OPERATIONS),
-    ("ops-image-nested-content", BLOBS),
-    ("ops-image-threshold", BLOBS),
     ("ops-move-to", OPERATIONS),
     ("resolve-resumable", RESUMING),
 ];
 
 const ARTIFACTS: &str = "artifacts";
-const BLOBS: &str = "images in the blob store";
 const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";

@@ -1,6 +1,7 @@
 //! The `sessionctl` command, run as a program.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub, reason = "tests")]
 
+mod blobs;
 mod busy;
 mod docs;
 mod listing;

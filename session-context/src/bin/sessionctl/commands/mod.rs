@@ -4,6 +4,7 @@ mod append;
 mod branch;
 mod completions;
 mod context;
+mod gc;
 mod label;
 mod list;
 mod migrate;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Tree(tree::Tree),
     Context(context::Context),
     Verify(verify::Verify),
+    Gc(gc::Gc),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -38,6 +40,7 @@ impl Command {
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
+            Self::Gc(gc) => gc.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
