@@ -10,6 +10,7 @@ mod migrate;
 mod show;
 mod tree;
 mod verify;
+mod watch;
 
 use clap::Subcommand;
 
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
+    Watch(watch::Watch),
     Verify(verify::Verify),
     Migrate(migrate::Migrate),
     Append(append::Append),
@@ -37,6 +39,7 @@ impl Command {
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
+            Self::Watch(watch) => watch.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
