@@ -94,6 +94,8 @@ codes! {
     FileMovedAside = "file-moved-aside", Loss;
     /// Another program changed the file; its entries were taken over.
     ForeignChange = "foreign-change", Warning;
+    /// Another program changed entries in place; how they were is in a file of its own.
+    EntryChanged = "entry-changed", Warning;
     /// Another program removed the file; it was written again.
     FileRestored = "file-restored", Warning;
     /// The file or a folder can be read by other users.

@@ -1,6 +1,7 @@
 //! What an entry's line names and does not hold.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::persisted::{blob_refs, names_blobs, restored};
@@ -105,7 +106,8 @@ impl SessionManager {
             self.saved_blobs.extend(whole.blobs().iter().map(|blob| blob.id()));
             resolved.insert(entry.line().clone(), whole);
         }
-        self.document.edit_entries(|_, entry| resolved.get(entry.line()).cloned());
+        Arc::make_mut(&mut self.document)
+            .edit_entries(|_, entry| resolved.get(entry.line()).cloned());
     }
 
     async fn read_blobs(&self, ids: Vec<BlobRef>) -> (HashMap<BlobRef, Bytes>, Vec<Diagnostic>) {

@@ -20,13 +20,13 @@ impl SessionManager {
     /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry).
     pub fn branch(&mut self, id: &str) -> Result<()> {
         let node = self.find(id)?;
-        self.document.set_leaf(Some(node));
+        self.document_mut().set_leaf(Some(node));
         Ok(())
     }
 
     /// Moves above all entries, so that the next one becomes a root of its own.
     pub fn reset_leaf(&mut self) {
-        self.document.set_leaf(None);
+        self.document_mut().set_leaf(None);
     }
 
     /// Moves to an entry, or above all with `None`, and appends a summary of what was left.
@@ -44,7 +44,7 @@ impl SessionManager {
     ) -> Result<String> {
         let node = target.map(|id| self.find(id)).transpose()?;
         let before = self.tree().leaf();
-        self.document.set_leaf(node);
+        self.document_mut().set_leaf(node);
         let summary = BranchSummary {
             from_id: target.unwrap_or(ROOT).to_owned(),
             summary: summary.to_owned(),
@@ -54,7 +54,7 @@ impl SessionManager {
         };
         let appended = self.append_branch_summary(summary).await;
         if matches!(appended, Err(crate::SessionError::ReadOnly { .. })) {
-            self.document.set_leaf(before);
+            self.document_mut().set_leaf(before);
         }
         appended
     }

@@ -2,14 +2,17 @@
 
 mod append;
 mod aside;
+mod batch;
 mod blobs;
 mod branch;
 mod context;
 mod foreign;
+mod observer;
 mod open;
 mod options;
 mod persist;
 mod rewrite;
+mod shared;
 mod state;
 
 use std::borrow::Cow;
@@ -22,7 +25,7 @@ use session_model::document::{LoadOptions, SessionDocument};
 use session_model::env::{Clock, IdSource};
 use session_model::message::UsageTotals;
 use session_model::persisted::PersistOptions;
-use session_model::storage::{AppendWriter, SessionStorage, StorageKey};
+use session_model::storage::{AppendWriter, Durability, SessionStorage, StorageKey};
 use session_model::tree::{NodeId, SessionTree};
 use session_model::{BlobRef, Diagnostic, Entry, EntryKind, SessionHeader};
 
@@ -30,8 +33,11 @@ use crate::blobs::BlobStore;
 use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
+pub use batch::NewEntry;
+pub use observer::PersistenceObserver;
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
+pub use shared::{SessionGuard, SharedSession};
 pub use state::SessionState;
 
 /// An open session.
@@ -68,12 +74,14 @@ pub use state::SessionState;
 pub struct SessionManager {
     storage: Arc<dyn SessionStorage>,
     key: StorageKey,
-    document: SessionDocument,
+    document: Arc<SessionDocument>,
     file: FileState,
     clock: Arc<dyn Clock>,
     ids: Box<dyn IdSource>,
     owner: String,
     eager: bool,
+    durability: Durability,
+    observers: Vec<Arc<dyn PersistenceObserver>>,
     persistent: bool,
     load: LoadOptions,
     persist: PersistOptions,
@@ -163,6 +171,14 @@ impl SessionManager {
     /// Returns the session as a document.
     pub fn document(&self) -> &SessionDocument {
         &self.document
+    }
+
+    /// Returns the session as it is now, for readers beside this manager.
+    ///
+    /// Nothing is copied, but the first change while a snapshot is held copies the index of the
+    /// entries.
+    pub fn snapshot(&self) -> Arc<SessionDocument> {
+        self.document.clone()
     }
 
     /// Returns all entries in file order.
@@ -257,6 +273,10 @@ impl SessionManager {
             EntryBody::ModelChange(change) => Some(change.role_or_default().to_owned()),
             _ => None,
         }
+    }
+
+    fn document_mut(&mut self) -> &mut SessionDocument {
+        Arc::make_mut(&mut self.document)
     }
 
     fn find(&self, id: &str) -> Result<NodeId, SessionError> {

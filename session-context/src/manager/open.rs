@@ -11,8 +11,8 @@ use session_model::migrate::migrate;
 #[cfg(feature = "memory")]
 use session_model::persisted::{ImagePolicy, OversizePolicy};
 use session_model::storage::{
-    AppendOptions, AppendWriter, Precondition, PutOptions, SessionStorage, SessionStorageExt,
-    StorageErrorKind, StorageKey,
+    AppendOptions, AppendWriter, ObjectMeta, Precondition, PutOptions, SessionStorage,
+    SessionStorageExt, StorageErrorKind, StorageKey,
 };
 use session_model::time::to_iso;
 use session_model::{Diagnostic, DiagnosticCode, NewHeader, SessionDocument, SessionHeader};
@@ -84,7 +84,7 @@ impl SessionManager {
             // All of it is on disk, and the claim is given up whatever closing says.
             drop(writer.close().await);
         }
-        (self.key, self.document) = (key, document);
+        (self.key, self.document) = (key, Arc::new(document));
         self.diagnostics.clear();
         self.usage = None;
         if self.eager { self.ensure_on_disk().await } else { Ok(()) }
@@ -117,9 +117,9 @@ impl SessionManager {
         }
         let claim = AppendOptions::exclusive(&options.owner);
         let writer = storage.open_append(&key, claim).await?;
-        let (_, bytes) = storage.read_all(&key).await?;
+        let (meta, bytes) = storage.read_all(&key).await?;
         match SessionDocument::load(bytes.clone(), &options.load) {
-            Ok(loaded) => Self::take_up(storage, key, loaded, writer, options).await,
+            Ok(loaded) => Self::take_up(storage, meta, loaded, writer, options).await,
             Err(LoadError::Empty) => Self::new_at(storage, key, cwd, Some(writer), options).await,
             Err(error) => {
                 Self::replace_damaged(storage, key, cwd, (bytes, error), writer, options).await
@@ -139,7 +139,7 @@ impl SessionManager {
         key: StorageKey,
         mut options: SessionOptions,
     ) -> Result<Self> {
-        let Some(bytes) = read_if_there(&*storage, &key).await? else {
+        let Some((_, bytes)) = read_if_there(&*storage, &key).await? else {
             return Err(SessionError::NotFound { key });
         };
         let Loaded { mut document, mut diagnostics, .. } =
@@ -196,7 +196,7 @@ impl SessionManager {
 
     async fn take_up(
         storage: Arc<dyn SessionStorage>,
-        key: StorageKey,
+        ObjectMeta { key, version, .. }: ObjectMeta,
         loaded: Loaded,
         mut writer: Box<dyn AppendWriter>,
         mut options: SessionOptions,
@@ -216,17 +216,19 @@ impl SessionManager {
             manager.resolve_all_if(resolve).await;
             return Ok(manager);
         }
-        if !document.torn_tail().is_empty() {
-            let tail = document.torn_tail().clone();
+        let tail = document.torn_tail().clone();
+        if !tail.is_empty() {
             let time = options.clock.now_ms();
-            let moved = aside::cut_tail(&*storage, &key, &mut *writer, time, &tail).await?;
+            let moved = aside::save(&*storage, &key, Aside::Torn, time, tail.clone()).await?;
             document.forget_torn_tail();
             diagnostics.push(aside::torn_diagnostic(&moved, tail.len()));
         }
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
-            let unchanged = PutOptions::when(Precondition::Length(writer.len()));
+            let unchanged = PutOptions::when(Precondition::Version(version));
             writer.replace(document.to_payload(), unchanged).await?;
             diagnostics.push(migration.diagnostic());
+        } else if !tail.is_empty() {
+            writer.truncate(writer.len() - tail.len() as u64).await?;
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
         diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
@@ -241,16 +243,29 @@ impl SessionManager {
         file: FileState,
         options: SessionOptions,
     ) -> Self {
-        let SessionOptions { clock, ids, owner, eager, load, persist, blobs, resolve: _ } = options;
+        let SessionOptions {
+            clock,
+            ids,
+            owner,
+            eager,
+            durability,
+            observers,
+            load,
+            persist,
+            blobs,
+            resolve: _,
+        } = options;
         Self {
             storage,
             key,
-            document,
+            document: Arc::new(document),
             file,
             clock,
             ids,
             owner,
             eager,
+            durability,
+            observers,
             persistent: true,
             load,
             persist,

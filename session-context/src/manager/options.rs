@@ -5,8 +5,9 @@ use std::sync::Arc;
 use session_model::document::LoadOptions;
 use session_model::env::{Clock, IdSource};
 use session_model::persisted::PersistOptions;
-use session_model::storage::StorageKey;
+use session_model::storage::{Durability, StorageKey};
 
+use super::PersistenceObserver;
 use crate::blobs::BlobStore;
 use crate::env::{RandomIds, SystemClock};
 
@@ -25,6 +26,16 @@ pub struct SessionOptions {
     /// By default nothing is written before the first assistant message, so that sessions nobody
     /// answered leave no files.
     pub eager: bool,
+    /// How far an entry has got when an `append_*` returns; default:
+    /// [`Accepted`](Durability::Accepted).
+    ///
+    /// `Accepted` survives the end of this process, and a loss of power only after a
+    /// [`flush`](super::SessionManager::flush). With [`Durable`](Durability::Durable) each append
+    /// waits for the disk; [`append_batch`](super::SessionManager::append_batch) and
+    /// [`SharedSession`](super::SharedSession) wait once for many.
+    pub durability: Durability,
+    /// Who is told how saving goes; default: nobody.
+    pub observers: Vec<Arc<dyn PersistenceObserver>>,
     /// How files are read; by default large ones with as many threads as there are processors.
     pub load: LoadOptions,
     /// How images and long texts are written; default: images as blobs, long texts cut.
@@ -45,6 +56,8 @@ impl Default for SessionOptions {
             ids: Box::new(RandomIds),
             owner: env!("CARGO_PKG_NAME").to_owned(),
             eager: false,
+            durability: Durability::Accepted,
+            observers: Vec::new(),
             load: load_options(),
             persist: PersistOptions::default(),
             blobs: None,
@@ -93,6 +106,17 @@ impl SessionOptions {
     /// These options, writing the file from the first entry on.
     pub fn eager(self) -> Self {
         Self { eager: true, ..self }
+    }
+
+    /// These options with another level that each append reaches.
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// These options with one more observer.
+    pub fn observer(mut self, observer: Arc<dyn PersistenceObserver>) -> Self {
+        self.observers.push(observer);
+        self
     }
 }
 

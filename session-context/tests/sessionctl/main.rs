@@ -10,4 +10,5 @@ mod reading;
 mod support;
 mod terminal;
 mod verify;
+mod watching;
 mod writing;

@@ -11,6 +11,7 @@ mod migrate;
 mod show;
 mod tree;
 mod verify;
+mod watch;
 
 use clap::Subcommand;
 
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
+    Watch(watch::Watch),
     Verify(verify::Verify),
     Gc(gc::Gc),
     Migrate(migrate::Migrate),
@@ -39,6 +41,7 @@ impl Command {
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
+            Self::Watch(watch) => watch.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,

@@ -74,16 +74,21 @@ fn print(manager: &mut SessionManager, out: &mut Output) -> Result<(), Failure> 
     }
     out.end()?;
     for entry in manager.entries() {
-        print_entry(entry, manager, out)?;
+        let label = entry.id().and_then(|id| manager.label(&id).map(str::to_owned));
+        print_entry(entry, label.as_deref(), out)?;
     }
     Ok(())
 }
 
-fn print_entry(entry: &Entry, manager: &SessionManager, out: &mut Output) -> Result<(), Failure> {
+/// Prints an entry in one line.
+pub(super) fn print_entry(
+    entry: &Entry,
+    label: Option<&str>,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let id = format!("{:<8}", entry.id().unwrap_or_default());
     let time = format!("  {:<24}  ", entry.timestamp().unwrap_or_default());
-    let label = entry.id().and_then(|id| manager.label(&id).map(|label| format!("[{label}] ")));
-    let label = label.unwrap_or_default();
+    let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
     out.text(look::ID, &id)?.text(look::DIM, &time)?.text(look::LABEL, &label)?;
     let before = [id, time, label];
     let room = out.room_behind(before.iter().map(|part| part.chars().count()).sum());
