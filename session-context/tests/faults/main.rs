@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let tests: [(&'static str, fn() -> String); 9] = [
+    let tests: [(&str, Test); 9] = [
         ("life_with_failing_calls", life::failing),
         ("life_with_crashes", life::crashing),
         ("system_calls_of_append", calls::append),
@@ -66,7 +66,10 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-fn trial(name: &'static str, test: fn() -> String) -> Trial {
+/// A test, which tells what it met.
+type Test = fn() -> String;
+
+fn trial(name: &'static str, test: Test) -> Trial {
     Trial::test(name, move || {
         let met = test();
         eprintln!("{name}: {met}");
