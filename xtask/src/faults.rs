@@ -28,8 +28,8 @@ pub struct Options {
     /// Many more kills and power cuts
     #[arg(long)]
     long: bool,
-    /// Run the tests with one of these in their names only; all without
-    names: Vec<String>,
+    /// Run the tests with this in their names only; all without
+    name: Option<String>,
 }
 
 /// Installs what is missing, runs the tests and prints what each met.
@@ -49,7 +49,7 @@ pub fn run(options: &Options, report: &mut Report) {
             "--test",
             "faults",
         ]);
-        command.arg("--").args(&options.names).env(TABLE, &table);
+        command.arg("--").args(&options.name).env(TABLE, &table);
         if options.long {
             command.env(FORM, "long");
         }

@@ -61,7 +61,7 @@ pub fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Makes sure that the session takes appends and rewrites, keeps all it had, and that nothing but
+/// Makes sure that the session takes appends and rewrites, keeps all it had undamaged, and that nothing but
 /// private files, and no temporary one, is left.
 pub fn goes_on(dir: &Path, what: &str) {
     let before: Vec<_> = look(dir).iter().flat_map(|s| s.entries().iter().map(says)).collect();
@@ -74,6 +74,7 @@ pub fn goes_on(dir: &Path, what: &str) {
     assert_eq!(kept.len(), before.len() + 2, "{what}: {kept:?}");
     assert_eq!(kept[..before.len()], before, "{what}");
     assert_eq!(id(&after.entries()[before.len()]), next, "{what}");
+    assert_eq!(after.diagnostics(), [], "{what}");
     only_private_files(dir, what);
 }
 
