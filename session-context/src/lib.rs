@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 pub mod context;
+pub mod doctor;
 pub mod env;
 mod error;
 pub mod listing;

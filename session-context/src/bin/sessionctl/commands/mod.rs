@@ -5,6 +5,7 @@ mod artifacts;
 mod branch;
 mod completions;
 mod context;
+mod doctor;
 mod label;
 mod list;
 mod migrate;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Context(context::Context),
     Verify(verify::Verify),
     Artifacts(artifacts::ArtifactsArgs),
+    Doctor(doctor::Doctor),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -41,6 +43,7 @@ impl Command {
             Self::Context(shown) => shown.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Doctor(doctor) => doctor.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
