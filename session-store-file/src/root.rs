@@ -41,8 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<PathBuf, OpenRootError> {
 
 /// Returns the absolute path of a root that is there.
 pub(crate) fn open_existing(path: &Path) -> Result<PathBuf, OpenRootError> {
-    let root = std::path::absolute(path)
-        .and_then(|root| fs::read_dir(&root).map(|_| root));
+    let root = std::path::absolute(path).and_then(|root| fs::read_dir(&root).map(|_| root));
     root.map_err(|source| OpenRootError { path: path.to_owned(), source })
 }
 

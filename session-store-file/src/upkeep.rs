@@ -12,8 +12,9 @@ use crate::error::Fault;
 use crate::lock::{Courtesy, Locked};
 use crate::names;
 use crate::root::{self, OpenRootError};
-use crate::store::Store;
+use crate::state::State;
 use crate::storage::FileOptions;
+use crate::store::Store;
 
 /// Something odd about a file or directory below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Upkeep {
             }
             _ => return Err(Fault::Special),
         };
-        let mode = u32::from(stat.st_mode) & 0o7777;
+        let mode = State::from(&stat).mode & 0o7777;
         if mode & !right != 0 {
             kinds.push(OddityKind::TooOpen { mode, right: mode & right });
         }
@@ -151,7 +152,7 @@ impl Upkeep {
             FileType::RegularFile => FILE_MODE,
             _ => return Err(Fault::Special),
         };
-        let mode = u32::from(stat.st_mode) & right;
+        let mode = State::from(&stat).mode & right;
         Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as _))?)
     }
 

@@ -55,12 +55,12 @@ fn fused_records_are_parted() {
     Case {
         file: format!("{HEADER}\n{torn}{whole}\n").into(),
         found: vec![
-            "fused-records S: line 2 (bytes 96..230): part of a record, with a whole one behind it on the line => can",
+            "fused-records S: line 2 (bytes 95..231): part of a record, with a whole one behind it on the line => can",
         ],
         mended: format!("{HEADER}\n{whole}\n").into(),
         set_aside: vec![("damaged", format!("{torn}\n").into())],
         again: vec![
-            "set-aside S.damaged-2026-03-02T00-00-00-000Z: 135 bytes were put aside; of 0 records with an id in them 0 are in the session",
+            "set-aside S.damaged-2026-03-02T00-00-00-000Z: 137 bytes were put aside; of 0 records with an id in them 0 are in the session",
         ],
         ids: vec!["a0000002"],
     }
@@ -74,8 +74,8 @@ fn zero_bytes_are_cut() {
     Case {
         file: format!("{HEADER}\n{one}\n{middle}\n{two}\n{end}").into(),
         found: vec![
-            "nul-run S: line 3 (bytes 230..531): 300 zero bytes skipped => can",
-            "torn-tail S: line 5 (bytes 672..2400): the file ends in 1728 bytes that are no whole record => can",
+            "nul-run S: line 3 (bytes 223..524): 300 zero bytes skipped => can",
+            "torn-tail S: line 5 (bytes 658..2386): the file ends in 1728 bytes that are no whole record => can",
         ],
         mended: format!("{HEADER}\n{one}\n{two}\n").into(),
         set_aside: vec![("damaged", format!("{middle}\n").into()), ("torn", end.into())],
@@ -95,12 +95,12 @@ fn a_line_that_is_no_text_is_moved_aside() {
     Case {
         file: [HEADER.as_bytes(), b"\n", cut, b"\n", fine.as_bytes(), b"\n"].concat(),
         found: vec![
-            "damaged-line S: line 2 (bytes 96..188): control character (\\u0000-\\u001F) found while parsing a string at line 1 column 96 => can",
+            "damaged-line S: line 2 (bytes 95..188): control character (\\u0000-\\u001F) found while parsing a string at line 1 column 92 => can",
         ],
         mended: format!("{HEADER}\n{fine}\n").into(),
         set_aside: vec![("damaged", [&cut[..], b"\n"].concat())],
         again: vec![
-            "set-aside S.damaged-2026-03-02T00-00-00-000Z: 92 bytes were put aside; of 0 records with an id in them 0 are in the session",
+            "set-aside S.damaged-2026-03-02T00-00-00-000Z: 93 bytes were put aside; of 0 records with an id in them 0 are in the session",
         ],
         ids: vec!["a0000002"],
     }
@@ -127,8 +127,8 @@ fn joined_records_get_lines_of_their_own() {
     Case {
         file: format!("{HEADER}\n{a}{b}{c} rest\n").into(),
         found: vec![
-            "joined-records S: line 2 (bytes 217..463): several records on one line; all are loaded => can",
-            "trailing-text S: line 2 (bytes 458..463): text behind a complete record => can",
+            "joined-records S: line 2 (bytes 213..453): several records on one line; all are loaded => can",
+            "trailing-text S: line 2 (bytes 448..453): text behind a complete record => can",
         ],
         mended: format!("{HEADER}\n{a}\n{b}\n{c} \n").into(),
         set_aside: vec![("damaged", b"rest\n".to_vec())],
@@ -181,7 +181,7 @@ fn what_is_no_session_or_newer_needs_the_user() {
     let found = [
         "not-a-session S: not a session file: line 1 is no complete JSON record => you: mend its first line, which is to be the session's header; opening it for writing would move it aside and begin anew",
         "newer-version sessions/--w-app--/n.jsonl: format version 9 is newer than 3; the session can be read and not changed",
-        "torn-tail sessions/--w-app--/n.jsonl: line 2 (bytes 91..131): the file ends in 40 bytes that are no whole record => you: repair it with a program that knows its format",
+        "torn-tail sessions/--w-app--/n.jsonl: line 2 (bytes 90..130): the file ends in 40 bytes that are no whole record => you: repair it with a program that knows its format",
     ];
     let sorted = |mut lines: Vec<String>| {
         lines.sort();

@@ -24,13 +24,9 @@ fn ids_names_and_buckets() {
     assert_eq!(
         found,
         [
-            format!(
-                "other-bucket sessions/--elsewhere--/z.jsonl: it works in /home/sam/app, whose bucket is --home-sam-app--; lists find it by its header"
-            ),
+            "other-bucket sessions/--elsewhere--/z.jsonl: it works in /home/sam/app, whose bucket is --home-sam-app--; lists find it by its header".to_owned(),
             format!("other-name {other}: its header has the id \"s-0001\", which holds"),
-            format!(
-                "shared-bucket sessions/--w-app--: it holds sessions of /w-app, /w/app; headers tell them apart"
-            ),
+            "shared-bucket sessions/--w-app--: it holds sessions of /w-app, /w/app; headers tell them apart".to_owned(),
             format!("shared-id S: its id is that of {other} too => {keep}"),
             format!("shared-id {other}: its id is that of {SESSION} too => {keep}"),
         ]

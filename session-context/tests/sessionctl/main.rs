@@ -3,6 +3,7 @@
 
 mod busy;
 mod docs;
+mod doctor;
 mod listing;
 mod pitfalls;
 mod reading;
