@@ -9,25 +9,25 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
         .unreadable
         .iter()
         .map(|(path, why)| Finding::new(FindingCode::Unreadable, path, why, Need::User(advice)));
-    let mut found: Vec<_> = unreadable.collect();
+    let found: Vec<_> = unreadable.collect();
     #[cfg(feature = "file")]
-    on_disk(survey, &mut found);
+    let found = on_disk(survey, found);
     found
 }
 
 #[cfg(feature = "file")]
-fn on_disk(survey: &Survey, found: &mut Vec<Finding>) {
+fn on_disk(survey: &Survey, mut found: Vec<Finding>) -> Vec<Finding> {
     use session_store_file::{OddityKind, Upkeep};
 
     use super::finding::Remedy;
 
-    let Some(root) = &survey.root else { return };
+    let Some(root) = &survey.root else { return found };
     if root.is_symlink() {
         let target = root.canonicalize().unwrap_or_default().display().to_string();
         let detail = format!("the directory is a symbolic link to {target}");
         found.push(Finding::new(FindingCode::LinkedRoot, ".", detail, Need::Nothing));
     }
-    let Ok(upkeep) = Upkeep::open(root) else { return };
+    let Ok(upkeep) = Upkeep::open(root) else { return found };
     for oddity in upkeep.inspect(&survey.places) {
         let path = oddity.path.display().to_string();
         if found.iter().any(|known| known.path == path) {
@@ -64,6 +64,7 @@ fn on_disk(survey: &Survey, found: &mut Vec<Finding>) {
         let (code, detail, need) = finding;
         found.push(Finding::new(code, path, detail, need));
     }
+    found
 }
 
 #[cfg(feature = "file")]

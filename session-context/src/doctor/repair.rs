@@ -42,47 +42,34 @@ pub(super) async fn all(
                     outcome
                 }
             },
-            Remedy::Tighten => on_disk(
-                survey,
-                |upkeep, _| {
-                    upkeep.tighten(finding.path.as_ref()).map(|()| "it is private now".to_owned())
-                },
-                options,
-            ),
-            Remedy::Retire => on_disk(
-                survey,
-                |upkeep, trash| {
-                    let path = finding.path.replace(".~", "");
-                    let to = format!("{trash}/{path}");
-                    upkeep.retire(finding.path.as_ref(), to.as_ref()).map(|moved| match moved {
-                        true => format!("moved to {to}"),
-                        false => "it is in use or gone by now, and was left alone".to_owned(),
-                    })
-                },
-                options,
-            ),
+            Remedy::Tighten | Remedy::Retire => on_disk(survey, remedy, &finding.path, options),
         };
     }
 }
 
 #[cfg(feature = "file")]
-fn on_disk(
-    survey: &Survey,
-    repair: impl FnOnce(&session_store_file::Upkeep, &str) -> Result<String, String>,
-    options: &DoctorOptions,
-) -> Outcome {
-    let time = session_model::time::to_iso(options.clock.now_ms()).replace([':', '.'], "-");
-    let trash = format!("{}/doctor-{time}", super::TRASH_DIR);
-    let root = survey.root.as_deref().unwrap_or(".".as_ref());
-    let upkeep = session_store_file::Upkeep::open(root).map_err(|error| error.to_string());
-    match upkeep.and_then(|upkeep| repair(&upkeep, &trash)) {
-        Ok(done) => Outcome::Repaired(done),
-        Err(why) => Outcome::Failed(why),
-    }
+fn on_disk(survey: &Survey, remedy: Remedy, path: &str, options: &DoctorOptions) -> Outcome {
+    let Some(root) = survey.root.as_deref() else { return Outcome::Found };
+    let repair = || match remedy {
+        Remedy::Retire => {
+            let time = session_model::time::to_iso(options.clock.now_ms()).replace([':', '.'], "-");
+            let to = format!("{}/doctor-{time}/{}", super::TRASH_DIR, path.replace(".~", ""));
+            let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
+            upkeep.retire(path.as_ref(), to.as_ref()).map(|moved| match moved {
+                true => format!("moved to {to}"),
+                false => "it is in use or gone by now, and was left alone".to_owned(),
+            })
+        }
+        _ => {
+            let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
+            upkeep.tighten(path.as_ref()).map(|()| "it is private now".to_owned())
+        }
+    };
+    repair().map_or_else(Outcome::Failed, Outcome::Repaired)
 }
 
 #[cfg(not(feature = "file"))]
-fn on_disk(_: &Survey, _: impl Sized, _: &DoctorOptions) -> Outcome {
+fn on_disk(_: &Survey, _: Remedy, _: &str, _: &DoctorOptions) -> Outcome {
     Outcome::Found
 }
 
