@@ -1,7 +1,9 @@
 //! Sessions of coding agents: open one, append to it, branch it, and rebuild what a model sees.
 
+pub mod artifacts;
 pub mod blobs;
 pub mod context;
+pub mod doctor;
 pub mod env;
 mod error;
 pub mod listing;

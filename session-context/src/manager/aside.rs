@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// Why bytes are put aside.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Aside {
+pub(crate) enum Aside {
     /// The whole file was no session.
     Damaged,
     /// The file ended in part of a record.
@@ -24,7 +24,7 @@ pub(super) enum Aside {
 /// Writes bytes to a new object beside a session, durably, and returns its key.
 ///
 /// It is named `<file>.damaged-<time>`, `<file>.torn-<time>` or `<file>.changed-<time>`, with `-2`, `-3`, … if taken.
-pub(super) async fn save(
+pub(crate) async fn save(
     storage: &dyn SessionStorage,
     key: &StorageKey,
     why: Aside,

@@ -6,9 +6,7 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 /// Cases whose operations do not exist yet, and which they are. One that passes is to be taken
 /// off.
 pub(crate) const WAITING: &[(&str, &str)] = &[
-    ("artifact-vectors", ARTIFACTS),
     ("continue-recent", RESUMING),
-    ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
     ("ops-branched-session-in-memory", OPERATIONS),
     ("ops-branched-session-label-gap", OPERATIONS),
@@ -21,6 +19,5 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("resolve-resumable", RESUMING),
 ];
 
-const ARTIFACTS: &str = "artifacts";
 const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";

@@ -4,6 +4,7 @@
 mod blobs;
 mod busy;
 mod docs;
+mod doctor;
 mod listing;
 mod pitfalls;
 mod reading;

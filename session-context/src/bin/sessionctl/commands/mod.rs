@@ -1,9 +1,11 @@
 //! The commands, each in a file of its own.
 
 mod append;
+mod artifacts;
 mod branch;
 mod completions;
 mod context;
+mod doctor;
 mod gc;
 mod label;
 mod list;
@@ -27,6 +29,8 @@ pub(crate) enum Command {
     Watch(watch::Watch),
     Verify(verify::Verify),
     Gc(gc::Gc),
+    Artifacts(artifacts::ArtifactsArgs),
+    Doctor(doctor::Doctor),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -44,6 +48,8 @@ impl Command {
             Self::Watch(watch) => watch.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
+            Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Doctor(doctor) => doctor.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
