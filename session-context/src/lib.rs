@@ -1,5 +1,6 @@
 //! Sessions of coding agents: open one, append to it, branch it, and rebuild what a model sees.
 
+pub mod artifacts;
 pub mod context;
 pub mod env;
 mod error;

@@ -1,7 +1,8 @@
 //! One session, open: its entries in memory, and its file kept in step.
 
 mod append;
-mod aside;
+mod artifacts;
+pub(crate) mod aside;
 mod branch;
 mod context;
 mod foreign;

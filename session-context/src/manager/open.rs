@@ -262,7 +262,11 @@ fn new_document(
         Some(bucket) => bucket,
         None => bucket_of(&new.cwd)?,
     };
-    let key = bucket.join(session_file_name(&time, &id)?)?;
+    let name = match new.file_name {
+        Some(name) => name,
+        None => session_file_name(&time, &id)?,
+    };
+    let key = bucket.join(name)?;
     let header = SessionHeader::new(&NewHeader {
         id,
         timestamp: time,

@@ -76,6 +76,8 @@ pub struct NewSession {
     /// Where the file goes: the key of the project's bucket; default: `sessions/` and the bucket
     /// of the directory.
     pub bucket: Option<StorageKey>,
+    /// The name of the file in the bucket; default: the time and the session's id.
+    pub file_name: Option<String>,
     /// The session's id; default: a new UUIDv7.
     pub id: Option<String>,
     /// Where the session comes from: an id or a path.
@@ -90,6 +92,7 @@ impl NewSession {
         Self {
             cwd: cwd.into(),
             bucket: None,
+            file_name: None,
             id: None,
             parent_session: None,
             provider_prompt_cache_key: None,
@@ -99,6 +102,11 @@ impl NewSession {
     /// The same with its file in this bucket.
     pub fn bucket(self, bucket: StorageKey) -> Self {
         Self { bucket: Some(bucket), ..self }
+    }
+
+    /// The same with its file under this name, which is to end in `.jsonl`.
+    pub fn file_name(self, name: impl Into<String>) -> Self {
+        Self { file_name: Some(name.into()), ..self }
     }
 
     /// The same with a given id.

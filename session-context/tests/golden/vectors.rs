@@ -1,6 +1,7 @@
 //! Cases of kind `vectors`: pairs of input and output of one function.
 
 use bytes::Bytes;
+use session_context::artifacts::Artifacts;
 use session_context::context::{ContextMessage, SafetyOptions, model_safe, to_llm};
 use session_context::{NewSession, SessionManager};
 use session_model::SessionDocument;
@@ -12,7 +13,7 @@ use session_model::storage::StorageKey;
 use crate::case::Case;
 use crate::findings::Findings;
 use crate::value::Value;
-use crate::world::{Backend, PROJECT_DIR, World};
+use crate::world::{Backend, PROJECT_DIR, World, path_of};
 use crate::{Failure, state};
 
 const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
@@ -24,6 +25,7 @@ pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure>
         "jsonl-parse-vectors" => each(&vectors()?, &mut found, parse)?,
         "migrate-entries-vectors" => each(&vectors()?, &mut found, migration)?,
         "convert-to-llm-vectors" => each(&vectors()?, &mut found, conversion)?,
+        "artifact-vectors" => artifacts(case, &mut found, World::new(backend)?).await?,
         "snowflake-vectors" => session_ids(&vectors()?, &mut found, World::new(backend)?).await?,
         other => return Err(format!("nothing replays the vectors of {other}").into()),
     }
@@ -126,6 +128,35 @@ fn conversion(vector: &Value) -> Result<(Value, Value), Failure> {
     let output = to_llm(&safe.messages);
     let ours = Value::Array(output.iter().map(|message| Value::of(message.json())).collect());
     Ok((ours, member(vector, "output")?.clone()))
+}
+
+/// Numbers go on behind those of files that were there.
+async fn artifacts(case: &Case, found: &mut Findings, world: World) -> Result<(), Failure> {
+    let right = case.json("expected.json")?.ok_or("no expected.json")?;
+    for name in right.get("existing").map_or(&[][..], Value::items) {
+        let name = name.as_text().ok_or("a name that is no text")?;
+        world.put(&StorageKey::new(format!("s/{name}"))?, Bytes::new()).await?;
+    }
+    let artifacts = Artifacts::of(world.storage.clone(), &StorageKey::new("s.jsonl")?)?;
+    let number = |number: u64| Value::text(&number.to_string());
+    let saved = artifacts.save("bash", "x").await?;
+    found.values("save", &number(saved.number), member(&right, "save")?);
+    let made = artifacts.allocate("py").await?;
+    let path = Value::text(&path_of(&made.key));
+    let made = Value::object([("id", number(made.number)), ("path", path)]);
+    found.values("allocate", &made, member(&right, "allocate")?);
+    let mut paths = Vec::new();
+    for id in ["0", "12", "99"] {
+        let key = artifacts.find(id).await?;
+        paths.push(key.map_or(Value::Null, |key| Value::text(&path_of(&key))));
+    }
+    found.values("getPath", &Value::Array(paths), member(&right, "getPath")?);
+    let fresh = Artifacts::of(world.storage.clone(), &StorageKey::new("t.jsonl")?)?;
+    let none = fresh.list().await?.iter().map(|meta| path_of(&meta.key)).collect::<Vec<_>>();
+    found.values("listMissing", &Value::texts(none), member(&right, "listMissing")?);
+    let first = fresh.allocate("py").await?;
+    found.values("firstId", &number(first.number), member(&right, "firstId")?);
+    Ok(())
 }
 
 /// Ids of the recorder's kind name sessions as well as ours do.

@@ -6,11 +6,9 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 /// Cases whose operations do not exist yet, and which they are. One that passes is to be taken
 /// off.
 pub(crate) const WAITING: &[(&str, &str)] = &[
-    ("artifact-vectors", ARTIFACTS),
     ("blob-helpers-vectors", BLOBS),
     ("blob-refs", BLOBS),
     ("continue-recent", RESUMING),
-    ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
     ("ops-branched-session-in-memory", OPERATIONS),
     ("ops-branched-session-label-gap", OPERATIONS),
@@ -25,7 +23,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("resolve-resumable", RESUMING),
 ];
 
-const ARTIFACTS: &str = "artifacts";
 const BLOBS: &str = "images in the blob store";
 const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";

@@ -1,6 +1,7 @@
 //! The commands, each in a file of its own.
 
 mod append;
+mod artifacts;
 mod branch;
 mod completions;
 mod context;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Tree(tree::Tree),
     Context(context::Context),
     Verify(verify::Verify),
+    Artifacts(artifacts::ArtifactsArgs),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -38,6 +40,7 @@ impl Command {
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
+            Self::Artifacts(artifacts) => artifacts.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
