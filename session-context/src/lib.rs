@@ -10,5 +10,7 @@ mod open_storage;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};
-pub use manager::{NameSource, NewSession, SessionManager, SessionOptions, SessionState};
+pub use manager::{
+    ForkFrom, Forked, NameSource, NewSession, SessionManager, SessionOptions, SessionState,
+};
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};

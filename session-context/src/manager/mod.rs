@@ -6,6 +6,7 @@ pub(crate) mod aside;
 mod branch;
 mod context;
 mod foreign;
+mod fork;
 mod open;
 mod options;
 mod persist;
@@ -27,6 +28,7 @@ use session_model::{Diagnostic, Entry, EntryKind, SessionHeader};
 use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
+pub use fork::{ForkFrom, Forked};
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
 pub use state::SessionState;

@@ -224,7 +224,7 @@ impl SessionManager {
         Ok(manager)
     }
 
-    fn assemble(
+    pub(super) fn assemble(
         storage: Arc<dyn SessionStorage>,
         key: StorageKey,
         document: SessionDocument,
@@ -279,7 +279,7 @@ fn new_document(
 }
 
 /// The bucket of a directory's sessions, below the folder of all.
-fn bucket_of(cwd: &str) -> Result<StorageKey> {
+pub(super) fn bucket_of(cwd: &str) -> Result<StorageKey> {
     let name = BucketScheme::Absolute.bucket_name(cwd, &BucketRoots::default());
     Ok(StorageKey::new(SESSIONS_DIR)?.join(name)?)
 }

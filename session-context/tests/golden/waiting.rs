@@ -13,7 +13,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-branched-session-in-memory", OPERATIONS),
     ("ops-branched-session-label-gap", OPERATIONS),
     ("ops-fork", OPERATIONS),
-    ("ops-fork-from-missing", OPERATIONS),
     ("ops-fork-from-v1", OPERATIONS),
     ("ops-fork-from-v3", OPERATIONS),
     ("ops-fork-unflushed", OPERATIONS),
