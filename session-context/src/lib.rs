@@ -7,6 +7,7 @@ mod error;
 pub mod listing;
 pub mod manager;
 mod open_storage;
+pub mod operations;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

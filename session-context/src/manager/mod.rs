@@ -7,6 +7,7 @@ mod branch;
 mod context;
 mod foreign;
 mod fork;
+mod move_to;
 mod open;
 mod options;
 mod persist;

@@ -221,6 +221,7 @@ impl SessionManager {
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
         diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
+        manager.finish_move().await;
         Ok(manager)
     }
 
