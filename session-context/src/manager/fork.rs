@@ -91,6 +91,8 @@ impl SessionManager {
         let (id, time) = (self.ids.session_id(), to_iso(self.clock.now_ms()));
         let key = beside(&self.key, &time, &id)?;
         let mut document = self.document.clone();
+        // The old file keeps its torn end; part of a record is nothing to go on from.
+        document.forget_torn_tail();
         *document.header_mut() = forked_header(self.header(), &id, &time, None);
         self.go_on_in(key, document).await.map(Some)
     }
@@ -126,7 +128,6 @@ impl SessionManager {
         refuse_newer(&source, document.header())?;
         let (id, time) = (options.ids.session_id(), to_iso(options.clock.now_ms()));
         let key = bucket.join(session_file_name(&time, &id)?)?;
-        // The source keeps its torn end; part of a record is nothing to go on from.
         document.forget_torn_tail();
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
             diagnostics.push(migration.diagnostic());
