@@ -4,6 +4,7 @@
 
 mod support;
 
+use session_context::listing::{CwdFilter, ListingOptions, Scope, list_sessions};
 use session_context::{ForkFrom, SessionError, SessionManager};
 use session_model::DiagnosticCode as Code;
 use session_model::json::RawJson;
@@ -261,4 +262,37 @@ fn a_crash_in_any_call_leaves_the_old_session_whole() {
             });
         }
     }
+}
+
+#[test]
+fn copies_of_one_template_keep_their_sessions_apart() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        for (cwd, prefix) in [("/w/clone-a", "a"), ("/w/clone-b", "b")] {
+            let fork = ForkFrom::new(key(), cwd);
+            let copy = SessionManager::fork_from(shared(&storage), fork, options(prefix)).await;
+            copy.unwrap().close().await.unwrap();
+        }
+        let options = ListingOptions::default().cwd(CwdFilter::local("/w/clone-a"));
+        let all = Scope::All(StorageKey::new("sessions").unwrap());
+        let rows = list_sessions(&storage, &all, options).await.unwrap();
+        let keys: Vec<_> = rows.iter().map(|row| row.key.as_str()).collect();
+        assert_eq!(keys, ["sessions/--w-clone-a--/2026-01-01T00-00-00-000Z_session-1.jsonl"]);
+    });
+}
+
+#[test]
+fn opening_again_goes_on_in_the_same_file() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n"));
+        for text in ["1", "2", "3"] {
+            let mut session = open(&storage, options(text)).await;
+            session.append_message(user(text)).await.unwrap();
+            session.close().await.unwrap();
+        }
+        assert_eq!(names(&storage), [KEY]);
+        assert_eq!(content(&storage, &key()).unwrap().lines().count(), 5);
+    });
 }
