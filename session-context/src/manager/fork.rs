@@ -184,11 +184,15 @@ impl SessionManager {
             document.push(entry);
         }
         let key = beside(&self.key, &time, &id)?;
+        let forked = self.go_on_in(key, document).await?;
         if self.persistent {
-            return self.go_on_in(key, document).await.map(Some);
+            return Ok(Some(forked));
         }
-        self.copy_artifacts_to(&key).await;
-        (self.key, self.document, self.usage) = (key, document, None);
+        // Nobody else can come by what this session left in its own memory.
+        remove_quietly(&*self.storage, &forked.from).await;
+        if let Ok(artifacts) = Artifacts::of(Arc::clone(&self.storage), &forked.from) {
+            artifacts.remove_all().await?;
+        }
         Ok(None)
     }
 

@@ -154,6 +154,10 @@ async fn leave(
             let old = Value::text(&path_of(&forked.from));
             Value::object([("oldSessionFile", old), ("newSessionFile", path(&forked))])
         }),
+        "moveTo" => {
+            session.move_to(&args.needed_text(0)?).await?;
+            None
+        }
         "createBranchedSession" => {
             session.create_branched_session(&args.needed_text(0)?).await?.as_ref().map(path)
         }

@@ -194,7 +194,8 @@ impl Replay<'_> {
         compare::shown(&mut self.found, self.case, &self.world, ("", "expected-"), &mut session)?;
         let persistent = session.is_persistent();
         session.close().await?;
-        listing::compare(&mut self.found, self.case, &self.world).await?;
+        let bucket = key.parent().ok_or("a session in no folder")?;
+        listing::compare_in(&mut self.found, self.case, &self.world, bucket.as_str()).await?;
         compare::other_files(&mut self.found, self.case, &self.world, &key).await?;
         if persistent && file.is_some() {
             self.key = Some(key.clone());

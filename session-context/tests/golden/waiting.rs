@@ -9,19 +9,11 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("blob-helpers-vectors", BLOBS),
     ("blob-refs", BLOBS),
     ("continue-recent", RESUMING),
-    ("ops-branched-session", OPERATIONS),
-    ("ops-branched-session-in-memory", OPERATIONS),
-    ("ops-branched-session-label-gap", OPERATIONS),
-    ("ops-fork", OPERATIONS),
-    ("ops-fork-from-v1", OPERATIONS),
-    ("ops-fork-from-v3", OPERATIONS),
-    ("ops-fork-unflushed", OPERATIONS),
+    ("ops-branched-session", BLOBS),
     ("ops-image-nested-content", BLOBS),
     ("ops-image-threshold", BLOBS),
-    ("ops-move-to", OPERATIONS),
     ("resolve-resumable", RESUMING),
 ];
 
 const BLOBS: &str = "images in the blob store";
-const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";
