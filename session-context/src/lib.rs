@@ -9,13 +9,14 @@ mod error;
 pub mod listing;
 pub mod manager;
 mod open_storage;
+pub mod operations;
 pub mod reader;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};
 pub use manager::{
-    NameSource, NewEntry, NewSession, PersistenceObserver, SessionManager, SessionOptions,
-    SessionState, SharedSession,
+    ForkFrom, Forked, NameSource, NewEntry, NewSession, PersistenceObserver, SessionManager,
+    SessionOptions, SessionState, SharedSession,
 };
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
 pub use reader::{FollowEvent, FollowOptions, SessionReader};

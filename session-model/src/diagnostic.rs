@@ -98,6 +98,10 @@ codes! {
     EntryChanged = "entry-changed", Warning;
     /// Another program removed the file; it was written again.
     FileRestored = "file-restored", Warning;
+    /// An artifact was not copied, moved or removed with its session; it is where it was.
+    ArtifactLeftBehind = "artifact-left-behind", Warning;
+    /// A file the session left could not be closed well; its last lines may not be durable.
+    NotClosed = "not-closed", Warning;
     /// The file or a folder can be read by other users.
     TooOpen = "too-open", Warning;
     /// A blob that an entry names is not there; the reference stays.

@@ -71,7 +71,7 @@ pub(super) async fn cut_tail(
 }
 
 /// At most so many bytes of a name, cut at a character.
-fn cut(name: &str, room: usize) -> &str {
+pub(crate) fn cut(name: &str, room: usize) -> &str {
     let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= room);
     &name[..end.last().unwrap_or(0)]
 }

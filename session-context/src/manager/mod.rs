@@ -8,6 +8,8 @@ mod blobs;
 mod branch;
 mod context;
 mod foreign;
+mod fork;
+mod move_to;
 mod observer;
 mod open;
 mod options;
@@ -35,6 +37,7 @@ use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
 pub use batch::NewEntry;
+pub use fork::{ForkFrom, Forked};
 pub use observer::PersistenceObserver;
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;

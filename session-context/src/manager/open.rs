@@ -232,11 +232,12 @@ impl SessionManager {
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
         diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
+        manager.finish_move().await;
         manager.resolve_all_if(resolve).await;
         Ok(manager)
     }
 
-    fn assemble(
+    pub(super) fn assemble(
         storage: Arc<dyn SessionStorage>,
         key: StorageKey,
         document: SessionDocument,
@@ -307,7 +308,7 @@ fn new_document(
 }
 
 /// The bucket of a directory's sessions, below the folder of all.
-fn bucket_of(cwd: &str) -> Result<StorageKey> {
+pub(super) fn bucket_of(cwd: &str) -> Result<StorageKey> {
     let name = BucketScheme::Absolute.bucket_name(cwd, &BucketRoots::default());
     Ok(StorageKey::new(SESSIONS_DIR)?.join(name)?)
 }

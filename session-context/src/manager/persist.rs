@@ -196,11 +196,16 @@ impl SessionManager {
             return Ok(());
         }
         self.write_whole_again().await?;
+        self.made_good();
+        Ok(())
+    }
+
+    /// Forgets a failure to save, now that a file holds everything.
+    pub(super) fn made_good(&mut self) {
         if self.failure.take().is_some() {
             tracing::info!(session = %self.key, "the session is saved again");
             self.tell_observers(|observer| observer.saved_again(&self.key));
         }
-        Ok(())
     }
 
     /// Saves what can be saved, gives up the claim on the file, and ends the session.

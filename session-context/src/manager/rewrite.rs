@@ -98,7 +98,10 @@ impl SessionManager {
     ///
     /// If another program changed the file, what it wrote is taken over and the change is made
     /// again on both together.
-    async fn rewrite(&mut self, mut change: impl FnMut(&mut SessionDocument)) -> Result<()> {
+    pub(super) async fn rewrite(
+        &mut self,
+        mut change: impl FnMut(&mut SessionDocument),
+    ) -> Result<()> {
         self.check_writable()?;
         for _ in 0..ATTEMPTS {
             let mut document = (*self.document).clone();

@@ -1,6 +1,6 @@
 //! The recorded calls, by the names the recorder had for them.
 
-use session_context::{LeafChoice, NameSource, NewSession, SessionManager};
+use session_context::{ForkFrom, Forked, LeafChoice, NameSource, NewSession, SessionManager};
 use session_model::body::{Compaction, CustomMessageEntry, EntryBody, ServiceTierChange};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Content;
@@ -101,6 +101,12 @@ pub(crate) async fn call(
         None if name == "flush" && replay.session.is_none() => Ok(None),
         None => {
             let session = replay.session.as_mut().ok_or("no session")?;
+            if let Some(left) = leave(session, name, arguments).await? {
+                if session.is_persistent() {
+                    replay.key_before = replay.key.replace(session.key().clone());
+                }
+                return Ok(left);
+            }
             if let Some(id) = append(session, name, arguments).await? {
                 return Ok(Some(Value::text(&id)));
             }
@@ -125,10 +131,38 @@ async fn make(
             SessionManager::open(storage, key_of(&args.needed_text(0)?)?, PROJECT_DIR, options)
                 .await?
         }
+        "forkFrom" => {
+            let fork = ForkFrom::new(key_of(&args.needed_text(0)?)?, args.needed_text(1)?);
+            let fork = fork.bucket(key_of(&args.needed_text(2)?)?);
+            SessionManager::fork_from(storage, fork, options).await?
+        }
         "inMemory" => SessionManager::in_memory(args.needed_text(0)?, options)?,
         _ => return Err(format!("static.{name} is not there yet").into()),
     };
     Ok(session)
+}
+
+/// The calls after which the session is in another file.
+async fn leave(
+    session: &mut SessionManager,
+    name: &str,
+    args: &Arguments,
+) -> Result<Option<Option<Value>>, Failure> {
+    let path = |forked: &Forked| Value::text(&path_of(&forked.to));
+    Ok(Some(match name {
+        "fork" => session.fork().await?.map(|forked| {
+            let old = Value::text(&path_of(&forked.from));
+            Value::object([("oldSessionFile", old), ("newSessionFile", path(&forked))])
+        }),
+        "moveTo" => {
+            session.move_to(&args.needed_text(0)?).await?;
+            None
+        }
+        "createBranchedSession" => {
+            session.create_branched_session(&args.needed_text(0)?).await?.as_ref().map(path)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// The calls that append an entry and answer with its id.
@@ -262,11 +296,15 @@ async fn act(
         }
         "allocateArtifactPath" => {
             let made = session.artifacts()?.allocate(&args.needed_text(0)?).await?;
-            let id = Value::text(&made.number.to_string());
-            Some(Value::object([("id", id), ("path", Value::text(&path_of(&made.key)))]))
+            let mut answer = Value::object([("id", Value::text(&made.number.to_string()))]);
+            if session.is_persistent() {
+                answer.set("path", Value::text(&path_of(&made.key)));
+            }
+            Some(answer)
         }
         "getArtifactPath" => {
             let key = session.artifacts()?.find(&args.needed_text(0)?).await?;
+            let key = key.filter(|_| session.is_persistent());
             Some(key.map_or(Value::Null, |key| Value::text(&path_of(&key))))
         }
         "getArtifactsDir" => Some(Value::text(&path_of(session.artifacts()?.prefix()))),

@@ -15,6 +15,7 @@ use crate::{Failure, state};
 pub(crate) fn shown(
     found: &mut Findings,
     case: &Case,
+    world: &World,
     (how, prefix): (&str, &str),
     session: &mut SessionManager,
 ) -> Result<(), Failure> {
@@ -27,7 +28,8 @@ pub(crate) fn shown(
         None => Err(format!("there is no {name}")),
     };
     let (name, recorded) = needed(right("state")?)?;
-    found.values(&name, &state::state(session)?, &local(&recorded)?);
+    let state = Value::parse(world.rooted(state::state(session)?.to_json().as_str()))?;
+    found.values(&name, &state, &local(&recorded)?);
     if prefix == "expected-" {
         let (name, recorded) = needed(right("entries")?)?;
         found.values(&name, &state::entries(session.entries()), &recorded);

@@ -17,8 +17,18 @@ pub(crate) async fn compare(
     case: &Case,
     world: &World,
 ) -> Result<(), Failure> {
-    let rows = rows(world, "sessions", ListingOptions::default()).await?;
-    list(found, case, &rows)?;
+    compare_in(found, case, world, "sessions").await
+}
+
+/// Compares the lists of all sessions in a folder.
+pub(crate) async fn compare_in(
+    found: &mut Findings,
+    case: &Case,
+    world: &World,
+    folder: &str,
+) -> Result<(), Failure> {
+    let rows = rows(world, folder, ListingOptions::default()).await?;
+    list(found, case, world, &rows)?;
     recent(found, case, "expected-recent.json", &rows)
 }
 
@@ -33,10 +43,16 @@ pub(crate) async fn rows(
 }
 
 /// Compares with `expected-list.json`; times of files and whole texts are the recorder's alone.
-fn list(found: &mut Findings, case: &Case, rows: &[SessionRow]) -> Result<(), Failure> {
+fn list(
+    found: &mut Findings,
+    case: &Case,
+    world: &World,
+    rows: &[SessionRow],
+) -> Result<(), Failure> {
     let Some(recorded) = case.json("expected-list.json")? else { return Ok(()) };
     let right = recorded.items().iter().map(|row| without(row, &["modified", "allMessagesText"]));
     let ours = Value::Array(rows.iter().map(listed).collect());
+    let ours = Value::parse(world.rooted(ours.to_json().as_str()))?;
     found.values("expected-list.json", &ours, &Value::Array(right.collect()));
     Ok(())
 }

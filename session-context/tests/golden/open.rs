@@ -62,7 +62,7 @@ impl Replay<'_> {
             Err(_) => {}
             Ok(mut session) => {
                 let names = ("reading: ", "expected-");
-                compare::shown(&mut self.found, self.case, names, &mut session)?;
+                compare::shown(&mut self.found, self.case, &self.world, names, &mut session)?;
             }
         }
         self.world.give_back_ids(0);
@@ -74,7 +74,7 @@ impl Replay<'_> {
 
     async fn open(&mut self) -> Result<SessionManager, Failure> {
         let mut session = self.open_for_writing(self.world.options()).await?;
-        compare::shown(&mut self.found, self.case, ("", "expected-"), &mut session)?;
+        compare::shown(&mut self.found, self.case, &self.world, ("", "expected-"), &mut session)?;
         if let Some(ids) = self.case.flag("idsConsumedByOpen")? {
             let ours = Value::texts(self.world.ids_since(0));
             self.found.values("idsConsumedByOpen", &ours, &ids);

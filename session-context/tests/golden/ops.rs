@@ -18,6 +18,7 @@ pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure>
         session: None,
         captured: None,
         key: None,
+        key_before: None,
         found: Findings::default(),
     };
     replay.lay_out().await?;
@@ -35,6 +36,8 @@ pub(crate) struct Replay<'a> {
     captured: Option<SessionState>,
     /// The file of the last session.
     pub(crate) key: Option<StorageKey>,
+    /// The file it was in before it went on in another.
+    pub(crate) key_before: Option<StorageKey>,
     found: Findings,
 }
 
@@ -103,7 +106,9 @@ impl Replay<'_> {
             let named = result.get("$manager").or(result.get("newSessionFile"));
             named.unwrap_or(result).as_text()
         });
-        let in_memory = result.and_then(|result| result.get("$manager")) == Some(&Value::Null);
+        let call = step.get("call").and_then(Value::as_text);
+        let in_memory = result.and_then(|result| result.get("$manager")) == Some(&Value::Null)
+            || result.is_none() && call.as_deref() == Some("createBranchedSession");
         if let Some((_, id)) =
             path.as_deref().and_then(|path| path.strip_suffix(".jsonl")?.rsplit_once('_'))
         {
@@ -117,9 +122,11 @@ impl Replay<'_> {
     }
 
     async fn checkpoint(&mut self, name: &str) -> Result<(), Failure> {
-        let key = self.key.clone().ok_or("a checkpoint before any session")?;
+        let old = name == "checkpoint-old-file.jsonl";
+        let key = if old { &self.key_before } else { &self.key };
+        let key = key.as_ref().ok_or("a checkpoint before any session")?;
         let right = self.case.bytes(name)?.map(|file| here(&file));
-        let file = self.world.read(&key).await?;
+        let file = self.world.read_rooted(key).await?;
         self.found.files(name, file.as_ref(), right.as_ref());
         Ok(())
     }
@@ -181,17 +188,20 @@ impl Replay<'_> {
         let file = self.world.read(&key).await?;
         if session.is_persistent() {
             let right = self.case.bytes("expected-file.jsonl")?.map(|file| here(&file));
-            self.found.files("at the end", file.as_ref(), right.as_ref());
+            let rooted = self.world.read_rooted(&key).await?;
+            self.found.files("at the end", rooted.as_ref(), right.as_ref());
         }
-        compare::shown(&mut self.found, self.case, ("", "expected-"), &mut session)?;
+        compare::shown(&mut self.found, self.case, &self.world, ("", "expected-"), &mut session)?;
         let persistent = session.is_persistent();
         session.close().await?;
-        listing::compare(&mut self.found, self.case, &self.world).await?;
+        let bucket = key.parent().ok_or("a session in no folder")?;
+        listing::compare_in(&mut self.found, self.case, &self.world, bucket.as_str()).await?;
         compare::other_files(&mut self.found, self.case, &self.world, &key).await?;
         if persistent && file.is_some() {
             self.key = Some(key.clone());
             let mut session = self.open_again().await?;
-            compare::shown(&mut self.found, self.case, ("again: ", "reopen-"), &mut session)?;
+            let how = ("again: ", "reopen-");
+            compare::shown(&mut self.found, self.case, &self.world, how, &mut session)?;
             session.close().await?;
             if self.world.read(&key).await? != file {
                 self.found.add("opening it again changed the file");

@@ -125,6 +125,25 @@ impl World {
         }
     }
 
+    /// A file with the recorder's root in the place of this world's.
+    pub(crate) async fn read_rooted(&self, key: &StorageKey) -> Result<Option<Bytes>, Failure> {
+        let Some(bytes) = self.read(key).await? else { return Ok(None) };
+        Ok(Some(match std::str::from_utf8(&bytes) {
+            Ok(text) => self.rooted(text).into(),
+            Err(_) => bytes,
+        }))
+    }
+
+    /// A text with the recorder's root in the place of this world's, in paths of sessions.
+    pub(crate) fn rooted(&self, text: &str) -> String {
+        match &self.outside {
+            Outside::Memory(_) => text.replace("\"sessions/", "\"{ROOT}/sessions/"),
+            Outside::Folder(folder) => {
+                text.replace(&format!("{}/sessions", folder.path().display()), "{ROOT}/sessions")
+            }
+        }
+    }
+
     pub(crate) async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<(), Failure> {
         self.storage.put(key, bytes.into(), PutOptions::default()).await?;
         Ok(())

@@ -12,9 +12,15 @@ fn a_writer_elsewhere_is_named_and_readers_go_on() {
     let open = SessionManager::open(storage, "demo.jsonl".parse().unwrap(), "/", options);
     let manager = pollster::block_on(open).unwrap();
     let before = dir.read("demo.jsonl");
-    for command in
-        ["append demo.jsonl --text x", "label demo.jsonl 11a25bfa x", "branch demo.jsonl 11a25bfa"]
-    {
+    for command in [
+        "append demo.jsonl --text x",
+        "label demo.jsonl 11a25bfa x",
+        "branch demo.jsonl 11a25bfa",
+        "archive demo.jsonl b54cda26",
+        "rename demo.jsonl x",
+        "rm demo.jsonl",
+        "rm demo.jsonl --forever",
+    ] {
         let run = dir.run(command);
         assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{command}");
         let owner = format!("demo.jsonl is in use by some agent, process {}", std::process::id());
@@ -23,6 +29,8 @@ fn a_writer_elsewhere_is_named_and_readers_go_on() {
     }
     assert_eq!(dir.read("demo.jsonl"), before);
     dir.run("tree demo.jsonl").quiet();
+    dir.run("fork demo.jsonl").quiet();
+    dir.run("branch-out demo.jsonl 11a25bfa").quiet();
     // There is nothing to migrate, so nothing is claimed.
     dir.run("migrate demo.jsonl").quiet();
     pollster::block_on(manager.close()).unwrap();

@@ -5,6 +5,7 @@ mod conversation;
 mod failure;
 mod findings;
 mod output;
+mod place;
 mod pretty;
 mod store;
 mod target;

@@ -88,7 +88,7 @@ impl Target {
     }
 
     /// Makes sure that this is a session, and that it has the entry `needed`.
-    async fn check(&self, needed: Option<&str>) -> Result<(), Failure> {
+    pub(crate) async fn check(&self, needed: Option<&str>) -> Result<(), Failure> {
         let Loaded { document, .. } = self.load().await?;
         match needed {
             Some(id) if document.tree().find(id).is_some() => Ok(()),
@@ -114,11 +114,16 @@ impl Target {
     /// Opens the session for writing, or a new one, and tells what was found.
     pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
         let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let options = SessionOptions::default().owner(OWNER).blobs(self.blobs).eager();
+        let options = options().blobs(self.blobs).eager();
         let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
         report(manager.diagnostics());
         Ok(manager)
     }
+}
+
+/// How a session is opened or made to be written.
+pub(crate) fn options() -> SessionOptions {
+    SessionOptions::default().owner(OWNER)
 }
 
 /// Ends a session that was written to; the first thing that went wrong is reported.

@@ -1,15 +1,22 @@
 //! The commands, each in a file of its own.
 
 mod append;
+mod archive;
 mod artifacts;
 mod branch;
+mod branch_out;
 mod completions;
 mod context;
 mod doctor;
+mod fork;
 mod gc;
 mod label;
 mod list;
 mod migrate;
+mod mv;
+mod rename;
+mod restore;
+mod rm;
 mod show;
 mod tree;
 mod verify;
@@ -35,6 +42,13 @@ pub(crate) enum Command {
     Append(append::Append),
     Label(label::Label),
     Branch(branch::Branch),
+    Fork(fork::Fork),
+    BranchOut(branch_out::BranchOut),
+    Archive(archive::Archive),
+    Rename(rename::Rename),
+    Mv(mv::Mv),
+    Rm(rm::Rm),
+    Restore(restore::Restore),
     Completions(completions::Completions),
 }
 
@@ -54,6 +68,13 @@ impl Command {
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
             Self::Branch(branch) => branch.run(context).await,
+            Self::Fork(fork) => fork.run(context).await,
+            Self::BranchOut(branch_out) => branch_out.run(context).await,
+            Self::Archive(archive) => archive.run(context).await,
+            Self::Rename(rename) => rename.run(context).await,
+            Self::Mv(mv) => mv.run(context).await,
+            Self::Rm(rm) => rm.run(context).await,
+            Self::Restore(restore) => restore.run(context).await,
             Self::Completions(completions) => completions.run(context),
         }
     }
