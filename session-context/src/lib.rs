@@ -1,10 +1,12 @@
 //! Sessions of coding agents: open one, append to it, branch it, and rebuild what a model sees.
 
+pub mod checkpoint;
 pub mod context;
 pub mod env;
 mod error;
 pub mod listing;
 pub mod manager;
+pub mod navigation;
 mod open_storage;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};

@@ -92,12 +92,7 @@ impl SessionManager {
         &mut self,
         make: impl FnOnce(&str, Option<&str>, &str) -> RawJson,
     ) -> Result<String> {
-        if let Some(reason) = self.read_only_reason() {
-            return Err(SessionError::ReadOnly {
-                key: self.key.clone(),
-                reason: reason.to_owned(),
-            });
-        }
+        self.check_writable()?;
         let tree = self.document.tree();
         let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
         let parent = self.parent_for_new();

@@ -109,7 +109,7 @@ impl SessionManager {
     }
 
     /// Tells whether the file holds another session, which is never written over.
-    pub(super) async fn is_another_session(&self) -> Result<bool> {
+    pub(super) async fn is_another_session(&mut self) -> Result<bool> {
         let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
         let loaded = SessionDocument::load(there, &self.load);
         Ok(loaded.is_ok_and(|loaded| loaded.document.header().id() != self.session_id()))

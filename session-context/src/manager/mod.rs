@@ -10,6 +10,8 @@ mod options;
 mod persist;
 mod rewrite;
 mod state;
+mod switch;
+mod writes;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -29,6 +31,7 @@ pub use append::{check_entry_json, check_message};
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
 pub use state::SessionState;
+pub(crate) use writes::Writes;
 
 /// An open session.
 ///
@@ -76,6 +79,8 @@ pub struct SessionManager {
     failure: Option<Arc<SessionError>>,
     diagnostics: Vec<Diagnostic>,
     usage: Option<UsageTotals>,
+    /// What [`fresh`](Self::fresh) gave.
+    provider_identity: Option<String>,
 }
 
 /// How the file stands to what is in memory.
@@ -253,6 +258,20 @@ impl SessionManager {
 
     fn find(&self, id: &str) -> Result<NodeId, SessionError> {
         self.tree().find(id).ok_or_else(|| SessionError::UnknownEntry { id: id.to_owned() })
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<(), SessionError> {
+        match self.read_only_reason() {
+            None => Ok(()),
+            Some(reason) => {
+                let (key, reason) = (self.key.clone(), reason.to_owned());
+                Err(SessionError::ReadOnly { key, reason })
+            }
+        }
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
     }
 
     fn note(&mut self, diagnostic: Diagnostic) {

@@ -82,6 +82,7 @@ impl SessionManager {
         (self.key, self.document) = (key, document);
         self.diagnostics.clear();
         self.usage = None;
+        self.provider_identity = None;
         if self.eager { self.ensure_on_disk().await } else { Ok(()) }
     }
 
@@ -187,7 +188,7 @@ impl SessionManager {
         Ok(manager)
     }
 
-    async fn take_up(
+    pub(super) async fn take_up(
         storage: Arc<dyn SessionStorage>,
         key: StorageKey,
         loaded: Loaded,
@@ -246,6 +247,7 @@ impl SessionManager {
             failure: None,
             diagnostics: Vec::new(),
             usage: None,
+            provider_identity: None,
         }
     }
 }
