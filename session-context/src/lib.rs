@@ -8,6 +8,7 @@ pub mod listing;
 pub mod manager;
 pub mod navigation;
 mod open_storage;
+pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

@@ -37,7 +37,7 @@ impl SessionManager {
         hooks: &dyn SessionHooks,
     ) -> Result<bool> {
         let asked = hooks.before_switch(&self.key, key).await;
-        if asked.map_err(|source| before(source))? == BeforeSwitch::Cancel {
+        if asked.map_err(before)? == BeforeSwitch::Cancel {
             return Ok(false);
         }
         self.flush().await?;

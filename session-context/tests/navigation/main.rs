@@ -10,4 +10,5 @@ mod fresh;
 mod hooks;
 mod moves;
 mod oracle;
+mod statistics;
 mod switch;
