@@ -15,30 +15,30 @@ impl Statistics {
             .raw("entries", &number(self.entries))
             .raw("messages", &map(&self.messages, |count| number(*count)))
             .raw("total", &self.total.to_json())
-            .raw("models", &map(&self.models, Spent::to_json))
-            .raw("tools", &map(&self.tools, ToolUse::to_json))
-            .raw("days", &map(&self.days, Spent::to_json))
-            .raw("projects", &map(&self.projects, ProjectUse::to_json))
+            .raw("models", &map(&self.models, |spent| spent.to_json()))
+            .raw("tools", &map(&self.tools, |used| used.to_json()))
+            .raw("days", &map(&self.days, |spent| spent.to_json()))
+            .raw("projects", &map(&self.projects, |used| used.to_json()))
             .build()
     }
 }
 
 impl Spent {
-    fn to_json(&self) -> RawJson {
+    fn to_json(self) -> RawJson {
         let object = ObjectBuilder::new().raw("requests", &number(self.requests));
         object.raw("usage", &to_raw_json(&self.usage).unwrap_or_default()).build()
     }
 }
 
 impl ToolUse {
-    fn to_json(&self) -> RawJson {
+    fn to_json(self) -> RawJson {
         let object = ObjectBuilder::new().raw("calls", &number(self.calls));
         object.raw("errors", &number(self.errors)).build()
     }
 }
 
 impl ProjectUse {
-    fn to_json(&self) -> RawJson {
+    fn to_json(self) -> RawJson {
         let object = ObjectBuilder::new().raw("sessions", &number(self.sessions));
         object.raw("spent", &self.spent.to_json()).build()
     }

@@ -4,6 +4,7 @@
 mod busy;
 mod docs;
 mod listing;
+mod navigation;
 mod pitfalls;
 mod reading;
 mod support;

@@ -2,12 +2,16 @@
 
 mod append;
 mod branch;
+mod checkpoint;
 mod completions;
 mod context;
 mod label;
 mod list;
 mod migrate;
+mod navigate;
+mod rewind;
 mod show;
+mod stats;
 mod tree;
 mod verify;
 
@@ -22,11 +26,15 @@ pub(crate) enum Command {
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
+    Stats(stats::Stats),
     Verify(verify::Verify),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
     Branch(branch::Branch),
+    Navigate(navigate::Navigate),
+    Checkpoint(checkpoint::Checkpoint),
+    Rewind(rewind::Rewind),
     Completions(completions::Completions),
 }
 
@@ -37,11 +45,15 @@ impl Command {
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
+            Self::Stats(stats) => stats.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
             Self::Branch(branch) => branch.run(context).await,
+            Self::Navigate(navigate) => navigate.run(context).await,
+            Self::Checkpoint(checkpoint) => checkpoint.run(context).await,
+            Self::Rewind(rewind) => rewind.run(context).await,
             Self::Completions(completions) => completions.run(context),
         }
     }
