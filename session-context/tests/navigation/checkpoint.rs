@@ -140,8 +140,10 @@ fn a_rewind_goes_back_and_keeps_the_report() {
         let moved = session.navigate_tree("00000002", NavigateOptions::default()).await.unwrap();
         assert_eq!(crate::moves::done(moved).checkpoint.open.unwrap().entry_id, checkpoint);
         session.close().await.unwrap();
-        let session = open(&storage, options("9")).await;
+        let mut session = open(&storage, options("9")).await;
         assert_eq!(open_state(&session), (None, Some("It is.".to_owned())));
+        let again = session.open_checkpoint("t2", "and now?").await.unwrap();
+        assert_eq!(open_state(&session), (Some(again), None));
     });
 }
 

@@ -162,7 +162,9 @@ fn the_summariser_is_asked_with_what_is_left_and_the_instructions() {
     done(block_on(session.navigate_tree("a2", options)).unwrap());
     session.branch("u1").unwrap();
     let options = NavigateOptions::default().summary(written(&by));
-    done(block_on(session.navigate_tree("a2", options)).unwrap());
+    let moved = done(block_on(session.navigate_tree("a2", options)).unwrap());
+    assert_eq!((moved.summary_entry, moved.new_leaf.as_deref()), (None, Some("a2")));
+    assert_eq!(by.asked.lock().unwrap().len(), 2);
     let by = Summarizer::answering(|| Ok(Summarized::Summary(" \n".to_owned())));
     let options = NavigateOptions::default().summary(written(&by));
     let moved = done(block_on(session.navigate_tree("k1", options)).unwrap());

@@ -5,7 +5,7 @@ use session_context::navigation::{BeforeSwitch, HostError, MissingCwd, SessionHo
 use session_context::{SessionError, SessionManager};
 use session_model::json::RawJson;
 use session_model::storage::{AppendOptions, SessionStorage, StorageErrorKind, StorageKey};
-use session_store_memory::{MemoryStorage, When};
+use session_store_memory::{MemoryStorage, Operation, When};
 
 use crate::support::store::{A, B, HEADER, content, ids, key, open, put, user};
 use crate::support::{block_on, options, shared};
@@ -57,6 +57,7 @@ fn usable(storage: &MemoryStorage, session: &mut SessionManager, what: &str) {
         }
         assert!(is_busy(storage, session.key()), "{what}");
         let id = session.append_message(user("still here")).await.unwrap();
+        assert!(id.starts_with("00000"), "{what}: the ids are no longer the host's: {id}");
         session.flush().await.unwrap();
         let file = content(storage, session.key()).unwrap();
         let (start, line) = file.trim_end().rsplit_once('\n').unwrap();
@@ -220,6 +221,20 @@ fn what_is_no_session_or_in_use_is_not_switched_to() {
         usable(&storage, &mut session, "after refusals");
         busy.close().await.unwrap();
     });
+}
+
+#[test]
+fn a_session_that_is_not_wholly_saved_is_not_left() {
+    let storage = two();
+    let mut session = block_on(open(&storage, options("")));
+    let full = StorageErrorKind::Full;
+    storage.faults().fail_nth(Operation::Append, 0, When::Before, full);
+    block_on(session.append_message(user("unsaved"))).unwrap_err();
+    let before = view(&session);
+    let error = block_on(session.switch_session(&other(), &())).unwrap_err();
+    assert!(matches!(error, SessionError::Unsaved { .. }), "{error:?}");
+    assert_eq!(view(&session), before);
+    usable(&storage, &mut session, "after a failure to save");
 }
 
 #[test]
