@@ -112,6 +112,20 @@ pub enum SessionError {
     /// An id that can be no part of a file's name.
     #[error(transparent)]
     InvalidName(#[from] InvalidSessionName),
+    /// A session whose key does not end in `.jsonl`, and so has no place for artifacts.
+    #[error("{key} does not end in .jsonl, so it has no artifacts; rename it")]
+    NoArtifacts {
+        /// The session.
+        key: StorageKey,
+    },
+    /// The id of a child agent that can be no part of a file's name.
+    #[error(
+        "agent id {agent:?} cannot be the name of a session; use letters, digits, `-` and `_`, at most 64"
+    )]
+    InvalidAgent {
+        /// The id.
+        agent: String,
+    },
     /// JSON that cannot be read.
     #[error(transparent)]
     InvalidJson(#[from] InvalidJson),

@@ -1,16 +1,24 @@
 //! Sessions of coding agents: open one, append to it, branch it, and rebuild what a model sees.
 
+pub mod artifacts;
+pub mod blobs;
 pub mod checkpoint;
 pub mod context;
+pub mod doctor;
 pub mod env;
 mod error;
 pub mod listing;
 pub mod manager;
 pub mod navigation;
 mod open_storage;
+pub mod reader;
 pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};
-pub use manager::{NameSource, NewSession, SessionManager, SessionOptions, SessionState};
+pub use manager::{
+    NameSource, NewEntry, NewSession, PersistenceObserver, SessionManager, SessionOptions,
+    SessionState, SharedSession,
+};
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
+pub use reader::{FollowEvent, FollowOptions, SessionReader};

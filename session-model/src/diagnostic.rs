@@ -94,10 +94,16 @@ codes! {
     FileMovedAside = "file-moved-aside", Loss;
     /// Another program changed the file; its entries were taken over.
     ForeignChange = "foreign-change", Warning;
+    /// Another program changed entries in place; how they were is in a file of its own.
+    EntryChanged = "entry-changed", Warning;
     /// Another program removed the file; it was written again.
     FileRestored = "file-restored", Warning;
     /// The file or a folder can be read by other users.
     TooOpen = "too-open", Warning;
+    /// A blob that an entry names is not there; the reference stays.
+    MissingBlob = "missing-blob", Loss;
+    /// A blob's content is not what its name says; it is not used, and the reference stays.
+    DamagedBlob = "damaged-blob", Loss;
     /// An object could not be read.
     Unreadable = "unreadable", Loss;
 }

@@ -4,6 +4,7 @@
 //! to date, and defines the storage contract every backend fulfils. It does no I/O, has no
 //! runtime, reads no clock and makes no ids of its own.
 
+mod blob;
 pub mod body;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -26,6 +27,7 @@ mod title_slot;
 pub mod tree;
 pub mod tree_view;
 
+pub use blob::{Blob, BlobRef, InvalidBlobRef};
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
 pub use document::SessionDocument;
 pub use entry::{Entry, EntryKind, Parent};

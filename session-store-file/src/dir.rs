@@ -191,6 +191,14 @@ pub(crate) fn make_parent(root: &File, key: &StorageKey) -> Result<(File, Grown)
     Ok((dir, Grown(grown)))
 }
 
+/// Opens a directory, creating it if it is missing.
+pub(crate) fn enter_or_make(dir: &File, name: &str) -> Result<File, Fault> {
+    match enter(dir, name)? {
+        Some(there) => Ok(there),
+        None => make_dir(dir, name),
+    }
+}
+
 fn make_dir(dir: &File, name: &str) -> Result<File, Fault> {
     match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(DIRECTORY_MODE as _)) {
         Ok(()) | Err(Errno::EXIST) => {}

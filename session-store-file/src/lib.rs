@@ -79,7 +79,9 @@ mod state;
 mod storage;
 mod store;
 mod temp;
+mod upkeep;
 mod writer;
 
 pub use root::OpenRootError;
 pub use storage::{FileOptions, FileStorage};
+pub use upkeep::{Oddity, OddityKind, Upkeep};

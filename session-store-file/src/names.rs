@@ -30,6 +30,11 @@ pub(crate) fn is_sidecar(name: &[u8]) -> bool {
     is_reserved(name) && name.ends_with(LOCK_SUFFIX.as_bytes())
 }
 
+/// Returns the name of the object a sidecar belongs to.
+pub(crate) fn object_of_sidecar(name: &str) -> Option<&str> {
+    name.strip_prefix(RESERVED_PREFIX)?.strip_suffix(LOCK_SUFFIX)
+}
+
 pub(crate) fn is_temp(name: &[u8]) -> bool {
     is_reserved(name) && name.ends_with(TEMP_SUFFIX.as_bytes())
 }

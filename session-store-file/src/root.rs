@@ -39,6 +39,12 @@ pub(crate) fn open(path: &Path) -> Result<PathBuf, OpenRootError> {
     prepare(path).map_err(|source| OpenRootError { path: path.to_owned(), source })
 }
 
+/// Returns the absolute path of a root that is there.
+pub(crate) fn open_existing(path: &Path) -> Result<PathBuf, OpenRootError> {
+    let root = std::path::absolute(path).and_then(|root| fs::read_dir(&root).map(|_| root));
+    root.map_err(|source| OpenRootError { path: path.to_owned(), source })
+}
+
 fn prepare(path: &Path) -> io::Result<PathBuf> {
     let root = std::path::absolute(path)?;
     if root.as_os_str().as_bytes().len() > MAX_ROOT_BYTES {

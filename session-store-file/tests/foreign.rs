@@ -122,3 +122,17 @@ fn appends_go_to_the_end_after_a_replacement_was_cut() {
     assert_eq!(block_on(writer.append(Bytes::from("2\n"))).unwrap(), 4);
     assert_eq!(place.read("d/a"), "one\n2\n");
 }
+
+#[test]
+fn the_lock_decides_who_holds_an_object_and_the_record_only_informs() {
+    let place = Place::new();
+    drop(started(&place));
+    // A record that names a live process, as one of another host or container, or a pid used anew.
+    let record = format!("owner=gone\npid={}\nhost=elsewhere\n", std::process::id());
+    fs::write(place.path("d/.~a.lock"), record).unwrap();
+    let mut writer = place.exclusive("d/a");
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    let record = fs::read_to_string(place.path("d/.~a.lock")).unwrap();
+    assert!(!record.contains("gone") && !record.contains("elsewhere"), "{record}");
+    assert_held(&place);
+}

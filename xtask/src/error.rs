@@ -61,6 +61,22 @@ pub enum Error {
         /// What was tried.
         tried: String,
     },
+    /// A program the tests start is missing, and could not be installed.
+    #[error(
+        "no `{program}` on PATH, and {tried}; install package {package}: the tests need it and skip \
+         nothing"
+    )]
+    NoTool {
+        /// The program.
+        program: &'static str,
+        /// The package that has it.
+        package: &'static str,
+        /// What was tried.
+        tried: String,
+    },
+    /// No place for files of the moment.
+    #[error("cannot make a temporary directory")]
+    Scratch(#[source] io::Error),
     /// Redis could not be prepared or started.
     #[error("cannot prepare a private Redis")]
     RedisSetUp(#[source] io::Error),

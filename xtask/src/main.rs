@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{Metadata, Report, Result, bench, ci, test, tidy};
+use xtask::{Metadata, Report, Result, bench, ci, faults, fuzz, test, tidy};
 
 /// Everything a developer or CI runs.
 ///
@@ -40,6 +40,15 @@ enum Command {
     },
     /// Check the house rules that a program can check
     Tidy,
+    /// Put sessions through failing system calls, kills, full disks and power cuts
+    ///
+    /// Installs strace, e2fsprogs, xfsprogs and util-linux if they are missing. What mounts file
+    /// systems runs as root only. `cargo xtask test` runs the short form, too.
+    Faults(faults::Options),
+    /// Run fuzz targets, all of them or one
+    ///
+    /// Installs cargo-fuzz if it is missing, and takes a nightly toolchain.
+    Fuzz(fuzz::Options),
     /// Print ratios of our operations against baselines measured in the same run
     Bench {
         /// Arguments for the bench program
@@ -67,6 +76,8 @@ fn run(command: &Command, report: &mut Report) -> Result<()> {
     match command {
         Command::Ci(options) => ci::run(options, &metadata, report),
         Command::Test { args } => test::run(args, report),
+        Command::Faults(options) => faults::run(options, report),
+        Command::Fuzz(options) => fuzz::run(options, report),
         Command::Tidy => report.step("tidy", || tidy::run(&metadata)),
         Command::Bench { args } => report.step("bench", || bench::run(args, &metadata)),
     }

@@ -2,6 +2,9 @@
 
 use std::{
     env,
+    ffi::OsStr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -35,7 +38,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
 
 /// The command as a person would type it, the program without its folder.
 pub(crate) fn command_line(command: &Command) -> String {
-    let program = std::path::Path::new(command.get_program());
+    let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str());
     std::iter::once(name)
         .chain(command.get_args())
@@ -44,8 +47,25 @@ pub(crate) fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
+/// The first program of these names on PATH.
+pub(crate) fn on_path(names: &[&str]) -> Option<PathBuf> {
+    find_in(&env::var_os("PATH")?, names)
+}
+
+fn find_in(path: &OsStr, names: &[&str]) -> Option<PathBuf> {
+    let candidates =
+        names.iter().flat_map(|name| env::split_paths(path).map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|candidate| is_program(candidate))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -61,5 +81,24 @@ mod tests {
     #[test]
     fn output_is_what_the_command_wrote() {
         assert_eq!(output(Command::new("echo").arg("a b")).unwrap(), b"a b\n");
+    }
+
+    #[test]
+    fn only_a_program_is_found_and_the_first_name_comes_first() {
+        let names = ["redis-server", "valkey-server"];
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, mode| {
+            let path = dir.path().join(name);
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let path = env::join_paths([Path::new("/nowhere"), dir.path()]).unwrap();
+        let redis = file("redis-server", 0o644);
+        assert_eq!(find_in(&path, &names), None);
+        let valkey = file("valkey-server", 0o755);
+        assert_eq!(find_in(&path, &names), Some(valkey));
+        file("redis-server", 0o755);
+        assert_eq!(find_in(&path, &names), Some(redis));
     }
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::{
-    Report,
+    Report, faults,
     process::{cargo, run as run_command},
     redis::{self, Server},
 };
@@ -20,6 +20,9 @@ pub fn run(args: &[String], report: &mut Report) {
         Ok((binary, server))
     });
     let Some((binary, server)) = ready else { return };
+    if report.try_step("tools for faults", faults::install_tools).is_none() {
+        return;
+    }
     report.step("test", || {
         let mut command = cargo_test(args);
         run_command(command.env(URL, server.url()).env(redis::BINARY, binary))

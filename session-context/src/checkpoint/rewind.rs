@@ -1,12 +1,12 @@
 //! Opening a checkpoint, and going back to it.
 
-use session_model::body::CustomMessageEntry;
+use session_model::body::{BranchSummary, CustomMessageEntry, EntryBody};
 use session_model::json::ObjectBuilder;
 use session_model::message::ToolResultMessage;
 use session_model::time::to_iso;
 
 use super::{CHECKPOINT_TOOL, CheckpointState, CompletedRewind, OpenCheckpoint, REWIND_REPORT};
-use crate::manager::Writes;
+use crate::manager::NewEntry;
 use crate::{Result, SessionError, SessionManager};
 
 /// A rewind that was carried out.
@@ -52,22 +52,20 @@ impl SessionManager {
 
     /// Goes back to the open checkpoint and keeps a report of what was done since.
     ///
-    /// What was done stays in the file as a branch. If the file cannot be written, both entries
-    /// are in memory; if the process dies between them, the checkpoint is still open.
+    /// What was done stays in the file as a branch. Summary and report are written as one: the
+    /// file has both or neither.
     ///
     /// # Errors
     ///
     /// [`SessionError::NoOpenCheckpoint`], [`SessionError::EmptyReport`], and
-    /// [`SessionError::ReadOnly`]: nothing has moved. Else as [`append`](Self::append).
+    /// [`SessionError::ReadOnly`]: nothing has moved. [`SessionError::NotSaved`]: both entries are
+    /// in memory, and the file has neither.
     pub async fn rewind(&mut self, report: &str) -> Result<Rewound> {
         let report = report.trim();
         if report.is_empty() {
             return Err(SessionError::EmptyReport);
         }
         let checkpoint = self.checkpoint_state().open.ok_or(SessionError::NoOpenCheckpoint)?;
-        let mut writes = Writes::default();
-        let summed = self.branch_with_summary(Some(&checkpoint.entry_id), report, None, None);
-        let summary_entry = writes.took(summed.await)?;
         let rewound_at = to_iso(self.now_ms());
         // A report that does not say since when would close nothing.
         let started_at = match &*checkpoint.started_at {
@@ -83,8 +81,21 @@ impl SessionManager {
         let text = "The session is back at its checkpoint. The summary above is all that is kept \
                     of what was done since.";
         let message = CustomMessageEntry::new(REWIND_REPORT, text, false, Some(details));
-        let report_entry = writes.took(self.append_custom_message(message).await)?;
-        writes.finish()?;
+        let summary = BranchSummary {
+            from_id: checkpoint.entry_id.clone(),
+            summary: report.to_owned(),
+            ..Default::default()
+        };
+        let entries = [EntryBody::from(summary), EntryBody::from(message)].map(NewEntry::from);
+        let before = self.tree().leaf();
+        self.branch(&checkpoint.entry_id)?;
+        let appended = self.append_batch(entries).await;
+        if !matches!(appended, Ok(_) | Err(SessionError::NotSaved { .. })) {
+            self.go_to(before);
+        }
+        let mut ids = appended?.into_iter();
+        let (summary_entry, report_entry) =
+            (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
         Ok(Rewound { checkpoint, rewind, summary_entry, report_entry })
     }
 }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use session_model::Entry;
-use session_model::json::RawJson;
+use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
+use session_model::persisted::names_blobs;
 use session_model::tree::NodeId;
 
 /// A message of a context: its bytes, its role, and the entry it comes from.
@@ -56,6 +57,20 @@ impl ContextMessage {
     /// Another message in the place of this one, from the same entry.
     pub(super) fn replaced(&self, raw: RawJson) -> Self {
         Self { source: self.source.clone(), ..Self::new(raw) }
+    }
+
+    /// The message as the field of an entry, in which references are looked for.
+    pub(crate) fn as_entry(&self) -> Option<RawJson> {
+        names_blobs(self.raw.as_bytes()).then(|| {
+            ObjectBuilder::new().string("type", "message").raw("message", &self.raw).build()
+        })
+    }
+
+    /// Takes the message that such an entry holds.
+    pub(crate) fn take_from_entry(&mut self, entry: &RawJson) {
+        if let Some(raw) = entry.field("message") {
+            self.raw = raw;
+        }
     }
 
     /// Returns the role; empty if the message has none.

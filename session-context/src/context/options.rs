@@ -39,6 +39,9 @@ pub struct SafetyOptions {
     /// The most bytes an attachment may have: an image's base64 text, or a mentioned file's text.
     /// A larger one is replaced by a note. Default: no limit.
     pub max_attachment_bytes: Option<usize>,
+    /// Whether an image that is still a reference to a blob is replaced by a note: for sessions
+    /// opened with whole values, where only what is missing or damaged still is one. Default: no.
+    pub note_missing_images: bool,
 }
 
 /// How a context is built.

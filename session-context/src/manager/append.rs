@@ -69,23 +69,8 @@ impl SessionManager {
     }
 
     async fn append_fields(&mut self, entry_type: &str, fields: &RawJson) -> Result<String> {
-        let fields = fields.as_object().unwrap_or_default();
-        let late_envelope = matches!(entry_type, "custom" | "custom_message");
-        self.append_with(|id, parent, time| {
-            let parent = parent.map_or_else(RawJson::null, RawJson::string);
-            let envelope = |out: ObjectBuilder| {
-                out.string("id", id).raw("parentId", &parent).string("timestamp", time)
-            };
-            let mut out = ObjectBuilder::new().string("type", entry_type);
-            if !late_envelope {
-                out = envelope(out);
-            }
-            for field in fields.fields().iter().filter(|f| !ENVELOPE.contains(&&*f.name())) {
-                out = out.raw_field(field.raw_name(), field.value());
-            }
-            if late_envelope { envelope(out).build() } else { out.build() }
-        })
-        .await
+        self.append_with(|id, parent, time| with_envelope(entry_type, fields, id, parent, time))
+            .await
     }
 
     async fn append_with(
@@ -93,19 +78,42 @@ impl SessionManager {
         make: impl FnOnce(&str, Option<&str>, &str) -> RawJson,
     ) -> Result<String> {
         self.check_writable()?;
-        let tree = self.document.tree();
-        let id = fresh_entry_id(&mut *self.ids, |id| tree.find(id).is_some());
         let parent = self.parent_for_new();
-        let json = make(&id, parent.as_deref(), &to_iso(self.clock.now_ms()));
-        let Some(entry) = Entry::with_persisted_form(&json) else {
-            return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
-        };
-        self.check_entry(&entry)?;
+        let (id, entry) =
+            self.prepare(parent.as_deref(), &[], |id, parent, time| Ok(make(id, parent, time)))?;
         if let Some(totals) = &mut self.usage {
             add_usage(totals, &entry);
         }
-        self.save_new(entry, &id).await?;
+        self.save_new(vec![entry], &id).await?;
+        self.settle_durability(&id).await?;
         Ok(id)
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.read_only_reason() {
+            None => Ok(()),
+            Some(reason) => {
+                Err(SessionError::ReadOnly { key: self.key.clone(), reason: reason.to_owned() })
+            }
+        }
+    }
+
+    /// Makes an entry of an id that neither the session has nor `taken`.
+    pub(super) fn prepare(
+        &mut self,
+        parent: Option<&str>,
+        taken: &[String],
+        make: impl FnOnce(&str, Option<&str>, &str) -> Result<RawJson>,
+    ) -> Result<(String, Entry)> {
+        let tree = self.document.tree();
+        let is_taken = |id: &str| tree.find(id).is_some() || taken.iter().any(|other| other == id);
+        let id = fresh_entry_id(&mut *self.ids, is_taken);
+        let json = make(&id, parent, &to_iso(self.clock.now_ms()))?;
+        let Some(entry) = Entry::with_persisted_form(&json, &self.persist) else {
+            return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
+        };
+        self.check_entry(&entry)?;
+        Ok((id, entry))
     }
 
     /// Refuses what could not be read back, or speaks of what is not there.
@@ -328,6 +336,30 @@ impl SessionManager {
     pub(super) async fn append_branch_summary(&mut self, summary: BranchSummary) -> Result<String> {
         self.append(summary).await
     }
+}
+
+/// An entry of these fields, with its envelope where other tools have it.
+pub(super) fn with_envelope(
+    entry_type: &str,
+    fields: &RawJson,
+    id: &str,
+    parent: Option<&str>,
+    time: &str,
+) -> RawJson {
+    let fields = fields.as_object().unwrap_or_default();
+    let late_envelope = matches!(entry_type, "custom" | "custom_message");
+    let parent = parent.map_or_else(RawJson::null, RawJson::string);
+    let envelope = |out: ObjectBuilder| {
+        out.string("id", id).raw("parentId", &parent).string("timestamp", time)
+    };
+    let mut out = ObjectBuilder::new().string("type", entry_type);
+    if !late_envelope {
+        out = envelope(out);
+    }
+    for field in fields.fields().iter().filter(|f| !ENVELOPE.contains(&&*f.name())) {
+        out = out.raw_field(field.raw_name(), field.value());
+    }
+    if late_envelope { envelope(out).build() } else { out.build() }
 }
 
 /// Checks that an entry given as JSON can be appended to some session, and returns its type.

@@ -12,17 +12,19 @@ use crate::error::Result;
 
 /// Why bytes are put aside.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Aside {
+pub(crate) enum Aside {
     /// The whole file was no session.
     Damaged,
     /// The file ended in part of a record.
     Torn,
+    /// Another program changed entries; this is how they were.
+    Changed,
 }
 
 /// Writes bytes to a new object beside a session, durably, and returns its key.
 ///
-/// It is named `<file>.damaged-<time>` or `<file>.torn-<time>`, with `-2`, `-3`, … if taken.
-pub(super) async fn save(
+/// It is named `<file>.damaged-<time>`, `<file>.torn-<time>` or `<file>.changed-<time>`, with `-2`, `-3`, … if taken.
+pub(crate) async fn save(
     storage: &dyn SessionStorage,
     key: &StorageKey,
     why: Aside,
@@ -32,6 +34,7 @@ pub(super) async fn save(
     let why = match why {
         Aside::Damaged => "damaged",
         Aside::Torn => "torn",
+        Aside::Changed => "changed",
     };
     let time = to_iso(time_ms).replace([':', '.'], "-");
     let mut count = 1;

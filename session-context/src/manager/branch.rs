@@ -26,12 +26,12 @@ impl SessionManager {
     }
 
     pub(crate) fn go_to(&mut self, leaf: Option<NodeId>) {
-        self.document.set_leaf(leaf);
+        self.document_mut().set_leaf(leaf);
     }
 
     /// Moves above all entries, so that the next one becomes a root of its own.
     pub fn reset_leaf(&mut self) {
-        self.document.set_leaf(None);
+        self.document_mut().set_leaf(None);
     }
 
     /// Moves to an entry, or above all with `None`, and appends a summary of what was left.
@@ -49,7 +49,7 @@ impl SessionManager {
     ) -> Result<String> {
         let node = target.map(|id| self.find(id)).transpose()?;
         let before = self.tree().leaf();
-        self.document.set_leaf(node);
+        self.document_mut().set_leaf(node);
         let summary = BranchSummary {
             from_id: target.unwrap_or(ROOT).to_owned(),
             summary: summary.to_owned(),
@@ -59,7 +59,7 @@ impl SessionManager {
         };
         let appended = self.append_branch_summary(summary).await;
         if !matches!(appended, Ok(_) | Err(SessionError::NotSaved { .. })) {
-            self.document.set_leaf(before);
+            self.document_mut().set_leaf(before);
         }
         appended
     }

@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::document::Loaded;
 use session_model::storage::{
-    AppendOptions, Precondition, PutOptions, StorageError, StorageErrorKind,
+    AppendOptions, Precondition, PutOptions, SessionStorageExt, StorageError, StorageErrorKind,
 };
-use session_model::{Diagnostic, DiagnosticCode, Entry, SessionDocument};
+use session_model::{Diagnostic, DiagnosticCode, Entry, Parent, SessionDocument};
 
 use super::aside::{self, Aside};
 use super::persist::read_if_there;
@@ -24,8 +25,10 @@ struct Joined {
     document: SessionDocument,
     /// What only this session had, now at the end.
     ours: Vec<Entry>,
-    /// How many entries only the file had.
-    theirs: usize,
+    /// What the file has under the same ids and in other words.
+    changed: Vec<Entry>,
+    /// What only the file had.
+    theirs: Vec<Entry>,
 }
 
 impl SessionManager {
@@ -38,12 +41,13 @@ impl SessionManager {
             Err(error) => return Err(error.into()),
         };
         let theirs = match there {
-            Some(bytes) => self.read_theirs(bytes).await?,
+            Some((_, bytes)) => self.read_theirs(bytes).await?,
             None => None,
         };
         let Some(theirs) = theirs else { return self.restore_file().await };
         let mut joined = join(&self.document, theirs.document);
         self.put_torn_tail_aside(&mut joined.document, true).await?;
+        self.put_changed_aside(&joined.changed).await?;
         // Memory changes last: what a failure leaves in the file is taken over the next time.
         for entry in &joined.ours {
             let line = joined.document.push(entry.clone());
@@ -57,17 +61,19 @@ impl SessionManager {
 
     /// Writes the whole session through a fresh claim, whatever state the file is in.
     pub(super) async fn write_whole_again(&mut self) -> Result<()> {
+        self.save_all_blobs().await?;
         self.file = FileState::Pending(None);
         let claim = AppendOptions::exclusive(&self.owner);
         let mut writer = self.storage.open_append(&self.key, claim).await?;
-        let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
+        let (meta, there) = self.storage.read_all(&self.key).await?;
         let known = self.document.to_payload().to_bytes();
         // What this session wrote itself, whole or in part, has nothing to add.
         let ours = known.starts_with(&there) || there.iter().all(u8::is_ascii_whitespace);
-        let unchanged = PutOptions::when(Precondition::Length(there.len() as u64));
+        let unchanged = PutOptions::when(Precondition::Version(meta.version));
         if !ours && let Some(theirs) = self.read_theirs(there).await? {
             let mut joined = join(&self.document, theirs.document);
             self.put_torn_tail_aside(&mut joined.document, false).await?;
+            self.put_changed_aside(&joined.changed).await?;
             for entry in &joined.ours {
                 joined.document.push(entry.clone());
             }
@@ -110,7 +116,9 @@ impl SessionManager {
 
     /// Tells whether the file holds another session, which is never written over.
     pub(super) async fn is_another_session(&mut self) -> Result<bool> {
-        let there = read_if_there(&*self.storage, &self.key).await?.unwrap_or_default();
+        let Some((_, there)) = read_if_there(&*self.storage, &self.key).await? else {
+            return Ok(false);
+        };
         let loaded = SessionDocument::load(there, &self.load);
         Ok(loaded.is_ok_and(|loaded| loaded.document.header().id() != self.session_id()))
     }
@@ -145,22 +153,58 @@ impl SessionManager {
         Ok(())
     }
 
+    /// Keeps this session's wording of entries that another program changed.
+    async fn put_changed_aside(&mut self, changed: &[Entry]) -> Result<()> {
+        let Some(id) = changed.first().and_then(Entry::id) else { return Ok(()) };
+        let lines: Vec<u8> =
+            changed.iter().flat_map(|entry| [text(entry), b"\n"]).flatten().copied().collect();
+        let time = self.clock.now_ms();
+        let kept =
+            aside::save(&*self.storage, &self.key, Aside::Changed, time, lines.into()).await?;
+        let detail = format!(
+            "another program changed {} entries, {id} the first; they are as it left them, and as \
+             they were in {kept}",
+            changed.len()
+        );
+        self.note(Diagnostic::new(DiagnosticCode::EntryChanged, detail).of_entry(id));
+        Ok(())
+    }
+
+    /// The first entry of a branch that another program began where this session goes on too.
+    fn rival(&self, theirs: &[Entry]) -> Option<String> {
+        let tree = self.tree();
+        let rival = theirs.iter().find(|entry| {
+            let Parent::Id(parent) = entry.parent() else { return false };
+            let Some(node) = tree.find(&parent) else { return false };
+            tree.leaf() == Some(node) || tree.children_of(node).next().is_some()
+        })?;
+        rival.id().map(Cow::into_owned)
+    }
+
     fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
-        let Joined { mut document, ours, theirs } = joined;
+        let Joined { mut document, ours, theirs, .. } = joined;
+        let rival = self.rival(&theirs);
+        self.keep_whole_values(&mut document);
         let leaf = self.leaf_entry().map(|leaf| leaf.id().map(Cow::into_owned));
         let node = match leaf {
             None => None,
             Some(id) => id.and_then(|id| document.tree().find(&id)).or(document.tree().leaf()),
         };
         document.set_leaf(node);
-        self.document = document;
+        self.document = Arc::new(document);
         self.usage = None;
         let detail = format!(
-            "another program changed the session's file: {theirs} of its entries were taken over, \
+            "another program changed the session's file: {} of its entries were taken over, \
              and {} of this session's stand behind them",
+            theirs.len(),
             ours.len()
         );
         self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
+        if let Some(id) = rival {
+            let detail = "another program went on from the same entry; its branch begins here";
+            let diagnostic = Diagnostic::new(DiagnosticCode::InterleavedBranches, detail);
+            self.note(diagnostic.of_entry(id));
+        }
         for diagnostic in found {
             if !self.diagnostics.contains(&diagnostic) {
                 self.note(diagnostic);
@@ -172,16 +216,27 @@ impl SessionManager {
 /// Finds what each side lacks; the file's state is the base, and `ours` is yet to be added to it.
 fn join(ours: &SessionDocument, theirs: SessionDocument) -> Joined {
     let missing_from = |document: &SessionDocument, entries: &[Entry]| -> Vec<Entry> {
-        let lines: HashSet<&Bytes> = document.tree().entries().iter().map(Entry::line).collect();
+        let lines: HashSet<&[u8]> = document.tree().entries().iter().map(text).collect();
         let is_there = |entry: &Entry| match entry.id() {
             Some(id) => document.tree().find(&id).is_some(),
-            None => lines.contains(entry.line()),
+            None => lines.contains(text(entry)),
         };
         entries.iter().filter(|entry| !is_there(entry)).cloned().collect()
     };
+    let lines: HashSet<&[u8]> = theirs.tree().entries().iter().map(text).collect();
+    let is_changed = |entry: &&Entry| {
+        let id = entry.id();
+        id.is_some_and(|id| theirs.tree().find(&id).is_some()) && !lines.contains(text(entry))
+    };
     Joined {
         ours: missing_from(&theirs, ours.tree().entries()),
-        theirs: missing_from(ours, theirs.tree().entries()).len(),
+        changed: ours.tree().entries().iter().filter(is_changed).cloned().collect(),
+        theirs: missing_from(ours, theirs.tree().entries()),
         document: theirs,
     }
+}
+
+/// An entry's line without its end.
+fn text(entry: &Entry) -> &[u8] {
+    entry.line().trim_ascii()
 }

@@ -1,19 +1,25 @@
 //! One session, open: its entries in memory, and its file kept in step.
 
 mod append;
-mod aside;
+mod artifacts;
+pub(crate) mod aside;
+mod batch;
+mod blobs;
 mod branch;
 mod context;
 mod foreign;
+mod observer;
 mod open;
 mod options;
 mod persist;
 mod rewrite;
+mod shared;
 mod state;
 mod switch;
 mod writes;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,15 +27,20 @@ use session_model::body::{EntryBody, TtsrInjection};
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::env::{Clock, IdSource};
 use session_model::message::UsageTotals;
-use session_model::storage::{AppendWriter, SessionStorage, StorageKey};
+use session_model::persisted::PersistOptions;
+use session_model::storage::{AppendWriter, Durability, SessionStorage, StorageKey};
 use session_model::tree::{NodeId, SessionTree};
-use session_model::{Diagnostic, Entry, EntryKind, SessionHeader};
+use session_model::{BlobRef, Diagnostic, Entry, EntryKind, SessionHeader};
 
+use crate::blobs::BlobStore;
 use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
+pub use batch::NewEntry;
+pub use observer::PersistenceObserver;
 pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
+pub use shared::{SessionGuard, SharedSession};
 pub use state::SessionState;
 pub(crate) use writes::Writes;
 
@@ -67,14 +78,21 @@ pub(crate) use writes::Writes;
 pub struct SessionManager {
     storage: Arc<dyn SessionStorage>,
     key: StorageKey,
-    document: SessionDocument,
+    document: Arc<SessionDocument>,
     file: FileState,
     clock: Arc<dyn Clock>,
     ids: Box<dyn IdSource>,
     owner: String,
     eager: bool,
+    durability: Durability,
+    observers: Vec<Arc<dyn PersistenceObserver>>,
     persistent: bool,
     load: LoadOptions,
+    persist: PersistOptions,
+    blobs: Option<BlobStore>,
+    resolve: bool,
+    /// Blobs this session made sure of, or read.
+    saved_blobs: HashSet<BlobRef>,
     /// The first failure to save since the file was last known to hold everything.
     failure: Option<Arc<SessionError>>,
     diagnostics: Vec<Diagnostic>,
@@ -160,6 +178,14 @@ impl SessionManager {
     /// Returns the session as a document.
     pub fn document(&self) -> &SessionDocument {
         &self.document
+    }
+
+    /// Returns the session as it is now, for readers beside this manager.
+    ///
+    /// Nothing is copied, but the first change while a snapshot is held copies the index of the
+    /// entries.
+    pub fn snapshot(&self) -> Arc<SessionDocument> {
+        self.document.clone()
     }
 
     /// Returns all entries in file order.
@@ -256,18 +282,12 @@ impl SessionManager {
         }
     }
 
-    fn find(&self, id: &str) -> Result<NodeId, SessionError> {
-        self.tree().find(id).ok_or_else(|| SessionError::UnknownEntry { id: id.to_owned() })
+    fn document_mut(&mut self) -> &mut SessionDocument {
+        Arc::make_mut(&mut self.document)
     }
 
-    pub(crate) fn check_writable(&self) -> Result<(), SessionError> {
-        match self.read_only_reason() {
-            None => Ok(()),
-            Some(reason) => {
-                let (key, reason) = (self.key.clone(), reason.to_owned());
-                Err(SessionError::ReadOnly { key, reason })
-            }
-        }
+    fn find(&self, id: &str) -> Result<NodeId, SessionError> {
+        self.tree().find(id).ok_or_else(|| SessionError::UnknownEntry { id: id.to_owned() })
     }
 
     pub(crate) fn now_ms(&self) -> i64 {

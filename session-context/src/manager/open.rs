@@ -1,5 +1,6 @@
 //! Making and opening sessions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -7,9 +8,11 @@ use session_model::document::{LoadError, Loaded};
 use session_model::env::IdSource;
 use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
+#[cfg(feature = "memory")]
+use session_model::persisted::{ImagePolicy, OversizePolicy};
 use session_model::storage::{
-    AppendOptions, AppendWriter, Precondition, PutOptions, SessionStorage, SessionStorageExt,
-    StorageErrorKind, StorageKey,
+    AppendOptions, AppendWriter, ObjectMeta, Precondition, PutOptions, SessionStorage,
+    SessionStorageExt, StorageErrorKind, StorageKey,
 };
 use session_model::time::to_iso;
 use session_model::{Diagnostic, DiagnosticCode, NewHeader, SessionDocument, SessionHeader};
@@ -48,6 +51,8 @@ impl SessionManager {
         let storage = Arc::new(session_store_memory::MemoryStorage::new());
         let mut manager = Self::new_unwritten(storage, NewSession::in_cwd(cwd), options)?;
         manager.persistent = false;
+        manager.persist.images = ImagePolicy::Inline;
+        manager.persist.oversize = OversizePolicy::Cut;
         Ok(manager)
     }
 
@@ -79,7 +84,7 @@ impl SessionManager {
             // All of it is on disk, and the claim is given up whatever closing says.
             drop(writer.close().await);
         }
-        (self.key, self.document) = (key, document);
+        (self.key, self.document) = (key, Arc::new(document));
         self.diagnostics.clear();
         self.usage = None;
         self.provider_identity = None;
@@ -113,9 +118,9 @@ impl SessionManager {
         }
         let claim = AppendOptions::exclusive(&options.owner);
         let writer = storage.open_append(&key, claim).await?;
-        let (_, bytes) = storage.read_all(&key).await?;
+        let (meta, bytes) = storage.read_all(&key).await?;
         match SessionDocument::load(bytes.clone(), &options.load) {
-            Ok(loaded) => Self::take_up(storage, key, loaded, writer, options).await,
+            Ok(loaded) => Self::take_up(storage, meta, loaded, writer, options).await,
             Err(LoadError::Empty) => Self::new_at(storage, key, cwd, Some(writer), options).await,
             Err(error) => {
                 Self::replace_damaged(storage, key, cwd, (bytes, error), writer, options).await
@@ -135,7 +140,7 @@ impl SessionManager {
         key: StorageKey,
         mut options: SessionOptions,
     ) -> Result<Self> {
-        let Some(bytes) = read_if_there(&*storage, &key).await? else {
+        let Some((_, bytes)) = read_if_there(&*storage, &key).await? else {
             return Err(SessionError::NotFound { key });
         };
         let Loaded { mut document, mut diagnostics, .. } =
@@ -144,9 +149,11 @@ impl SessionManager {
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
             diagnostics.push(migration.diagnostic());
         }
+        let resolve = options.resolve;
         let file = FileState::ReadOnly("it was opened for reading".to_owned());
         let mut manager = Self::assemble(storage, key, document, file, options);
         manager.diagnostics = diagnostics;
+        manager.resolve_all_if(resolve).await;
         Ok(manager)
     }
 
@@ -190,12 +197,13 @@ impl SessionManager {
 
     pub(super) async fn take_up(
         storage: Arc<dyn SessionStorage>,
-        key: StorageKey,
+        ObjectMeta { key, version, .. }: ObjectMeta,
         loaded: Loaded,
         mut writer: Box<dyn AppendWriter>,
         mut options: SessionOptions,
     ) -> Result<Self> {
         let Loaded { mut document, mut diagnostics, .. } = loaded;
+        let resolve = options.resolve;
         if document.header().is_newer() {
             writer.close().await?;
             let reason = format!(
@@ -206,22 +214,26 @@ impl SessionManager {
             let mut manager =
                 Self::assemble(storage, key, document, FileState::ReadOnly(reason), options);
             manager.diagnostics = diagnostics;
+            manager.resolve_all_if(resolve).await;
             return Ok(manager);
         }
-        if !document.torn_tail().is_empty() {
-            let tail = document.torn_tail().clone();
+        let tail = document.torn_tail().clone();
+        if !tail.is_empty() {
             let time = options.clock.now_ms();
-            let moved = aside::cut_tail(&*storage, &key, &mut *writer, time, &tail).await?;
+            let moved = aside::save(&*storage, &key, Aside::Torn, time, tail.clone()).await?;
             document.forget_torn_tail();
             diagnostics.push(aside::torn_diagnostic(&moved, tail.len()));
         }
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
-            let unchanged = PutOptions::when(Precondition::Length(writer.len()));
+            let unchanged = PutOptions::when(Precondition::Version(version));
             writer.replace(document.to_payload(), unchanged).await?;
             diagnostics.push(migration.diagnostic());
+        } else if !tail.is_empty() {
+            writer.truncate(writer.len() - tail.len() as u64).await?;
         }
         let mut manager = Self::assemble(storage, key, document, FileState::Open(writer), options);
         diagnostics.into_iter().for_each(|diagnostic| manager.note(diagnostic));
+        manager.resolve_all_if(resolve).await;
         Ok(manager)
     }
 
@@ -232,18 +244,35 @@ impl SessionManager {
         file: FileState,
         options: SessionOptions,
     ) -> Self {
-        let SessionOptions { clock, ids, owner, eager, load } = options;
+        let SessionOptions {
+            clock,
+            ids,
+            owner,
+            eager,
+            durability,
+            observers,
+            load,
+            persist,
+            blobs,
+            resolve,
+        } = options;
         Self {
             storage,
             key,
-            document,
+            document: Arc::new(document),
             file,
             clock,
             ids,
             owner,
             eager,
+            durability,
+            observers,
             persistent: true,
             load,
+            persist,
+            blobs,
+            resolve,
+            saved_blobs: HashSet::new(),
             failure: None,
             diagnostics: Vec::new(),
             usage: None,
@@ -264,7 +293,11 @@ fn new_document(
         Some(bucket) => bucket,
         None => bucket_of(&new.cwd)?,
     };
-    let key = bucket.join(session_file_name(&time, &id)?)?;
+    let name = match new.file_name {
+        Some(name) => name,
+        None => session_file_name(&time, &id)?,
+    };
+    let key = bucket.join(name)?;
     let header = SessionHeader::new(&NewHeader {
         id,
         timestamp: time,

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use session_model::document::LoadOptions;
 use session_model::env::{Clock, IdSource};
-use session_model::storage::StorageKey;
+use session_model::persisted::PersistOptions;
+use session_model::storage::{Durability, StorageKey};
 
+use super::PersistenceObserver;
+use crate::blobs::BlobStore;
 use crate::env::{RandomIds, SystemClock};
 
 /// What a [`SessionManager`](super::SessionManager) needs beside the session itself.
@@ -23,8 +26,27 @@ pub struct SessionOptions {
     /// By default nothing is written before the first assistant message, so that sessions nobody
     /// answered leave no files.
     pub eager: bool,
+    /// How far an entry has got when an `append_*` returns; default:
+    /// [`Accepted`](Durability::Accepted).
+    ///
+    /// `Accepted` survives the end of this process, and a loss of power only after a
+    /// [`flush`](super::SessionManager::flush). With [`Durable`](Durability::Durable) each append
+    /// waits for the disk; [`append_batch`](super::SessionManager::append_batch) and
+    /// [`SharedSession`](super::SharedSession) wait once for many.
+    pub durability: Durability,
+    /// Who is told how saving goes; default: nobody.
+    pub observers: Vec<Arc<dyn PersistenceObserver>>,
     /// How files are read; by default large ones with as many threads as there are processors.
     pub load: LoadOptions,
+    /// How images and long texts are written; default: images as blobs, long texts cut.
+    ///
+    /// A session [`in_memory`](super::SessionManager::in_memory) has no blobs.
+    pub persist: PersistOptions,
+    /// Where blobs are; default: in `blobs/` of the storage the session is in.
+    pub blobs: Option<BlobStore>,
+    /// Whether opening puts the content of blobs in the place of references, in memory; default:
+    /// no, [`resolved`](super::SessionManager::resolved) does when asked.
+    pub resolve: bool,
 }
 
 impl Default for SessionOptions {
@@ -34,7 +56,12 @@ impl Default for SessionOptions {
             ids: Box::new(RandomIds),
             owner: env!("CARGO_PKG_NAME").to_owned(),
             eager: false,
+            durability: Durability::Accepted,
+            observers: Vec::new(),
             load: load_options(),
+            persist: PersistOptions::default(),
+            blobs: None,
+            resolve: false,
         }
     }
 }
@@ -61,9 +88,35 @@ impl SessionOptions {
         Self { owner: owner.into(), ..self }
     }
 
+    /// These options with another way to write images and long texts.
+    pub fn persist(self, persist: PersistOptions) -> Self {
+        Self { persist, ..self }
+    }
+
+    /// These options with blobs at another place.
+    pub fn blobs(self, blobs: BlobStore) -> Self {
+        Self { blobs: Some(blobs), ..self }
+    }
+
+    /// These options, with whole values in memory after opening.
+    pub fn resolve(self) -> Self {
+        Self { resolve: true, ..self }
+    }
+
     /// These options, writing the file from the first entry on.
     pub fn eager(self) -> Self {
         Self { eager: true, ..self }
+    }
+
+    /// These options with another level that each append reaches.
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// These options with one more observer.
+    pub fn observer(mut self, observer: Arc<dyn PersistenceObserver>) -> Self {
+        self.observers.push(observer);
+        self
     }
 }
 
@@ -76,6 +129,8 @@ pub struct NewSession {
     /// Where the file goes: the key of the project's bucket; default: `sessions/` and the bucket
     /// of the directory.
     pub bucket: Option<StorageKey>,
+    /// The name of the file in the bucket; default: the time and the session's id.
+    pub file_name: Option<String>,
     /// The session's id; default: a new UUIDv7.
     pub id: Option<String>,
     /// Where the session comes from: an id or a path.
@@ -90,6 +145,7 @@ impl NewSession {
         Self {
             cwd: cwd.into(),
             bucket: None,
+            file_name: None,
             id: None,
             parent_session: None,
             provider_prompt_cache_key: None,
@@ -99,6 +155,11 @@ impl NewSession {
     /// The same with its file in this bucket.
     pub fn bucket(self, bucket: StorageKey) -> Self {
         Self { bucket: Some(bucket), ..self }
+    }
+
+    /// The same with its file under this name, which is to end in `.jsonl`.
+    pub fn file_name(self, name: impl Into<String>) -> Self {
+        Self { file_name: Some(name.into()), ..self }
     }
 
     /// The same with a given id.

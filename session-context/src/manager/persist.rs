@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use session_model::Entry;
 use session_model::storage::{
-    AppendOptions, AppendWriter, Durability, Payload, Precondition, PutOptions, SessionStorage,
-    StorageError, StorageErrorKind, StorageKey,
+    AppendOptions, AppendWriter, Durability, ObjectMeta, Payload, Precondition, PutOptions,
+    SessionStorage, StorageError, StorageErrorKind, StorageKey,
 };
 
 use super::append::is_answer;
@@ -17,20 +17,38 @@ use crate::error::{Result, SessionError};
 pub(super) const ATTEMPTS: usize = 3;
 
 impl SessionManager {
-    /// Adds an entry to memory and, if it is time, to the file.
-    pub(super) async fn save_new(&mut self, entry: Entry, id: &str) -> Result<()> {
+    /// Adds entries to memory and, if it is time, to the file; `id` is the first one's.
+    pub(super) async fn save_new(&mut self, entries: Vec<Entry>, id: &str) -> Result<()> {
+        let is_time = self.eager || entries.iter().any(is_answer);
         let saved = match &self.file {
             _ if self.failure.is_some() => Ok(()),
-            FileState::Open(_) => self.write_line(&entry).await,
-            FileState::Pending(_) if self.eager || is_answer(&entry) => {
-                self.document.push(entry);
+            FileState::Open(_) => self.write_lines(&entries).await,
+            FileState::Pending(_) if is_time => {
+                self.add_to_memory(entries);
                 let written = self.write_first().await;
                 return self.outcome(written, id);
             }
             FileState::Pending(_) | FileState::ReadOnly(_) => Ok(()),
         };
-        self.document.push(entry);
+        self.add_to_memory(entries);
         self.outcome(saved, id)
+    }
+
+    fn add_to_memory(&mut self, entries: Vec<Entry>) {
+        let document = self.document_mut();
+        for entry in entries {
+            document.push(entry);
+        }
+    }
+
+    /// Waits for the disk if every append is to; `id` is the first entry's that waits.
+    pub(super) async fn settle_durability(&mut self, id: &str) -> Result<()> {
+        let synced = match self.durability {
+            Durability::Accepted => Ok(()),
+            _ if self.failure.is_some() => Ok(()),
+            level => self.sync_file(level).await,
+        };
+        self.outcome(synced, id)
     }
 
     /// Latches a first failure, and reports the latched one.
@@ -49,14 +67,19 @@ impl SessionManager {
     pub(super) fn latch(&mut self, error: SessionError) {
         if self.failure.is_none() {
             tracing::error!(session = %self.key, error = %error, "the session is no longer saved");
+            self.tell_observers(|observer| observer.save_failed(&self.key, &error));
             self.failure = Some(Arc::new(error));
         }
     }
 
-    async fn write_line(&mut self, entry: &Entry) -> Result<()> {
+    async fn write_lines(&mut self, entries: &[Entry]) -> Result<()> {
+        let [first, others @ ..] = entries else { return Ok(()) };
+        self.save_blobs(entries).await?;
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
-            match writer.append(self.document.line_for(entry)).await {
+            let mut lines = Payload::from(self.document.line_for(first));
+            lines.extend(others.iter().map(|entry| entry.line().clone()));
+            match writer.append(lines.to_bytes()).await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == StorageErrorKind::Conflict => {
                     self.try_to_take_over().await?;
@@ -69,6 +92,7 @@ impl SessionManager {
 
     /// Makes the file with everything so far.
     async fn write_first(&mut self) -> Result<()> {
+        self.save_all_blobs().await?;
         let FileState::Pending(waiting) = &mut self.file else { return Ok(()) };
         let mut writer = match waiting.take() {
             Some(writer) => writer,
@@ -109,7 +133,7 @@ impl SessionManager {
     ///
     /// The first failure to save, if it has not been made good.
     pub async fn flush(&mut self) -> Result<()> {
-        if let Err(error) = self.sync_file().await {
+        if let Err(error) = self.sync_file(Durability::Durable).await {
             self.latch(error);
         }
         self.check_saved()
@@ -117,13 +141,19 @@ impl SessionManager {
 
     /// Makes what is in the file durable, and makes sure that it is in the file: somebody may
     /// have removed or replaced it since the last append.
-    async fn sync_file(&mut self) -> Result<()> {
+    async fn sync_file(&mut self, level: Durability) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
-            writer.sync(Durability::Durable).await?;
+            writer.sync(level).await?;
             let len = writer.len();
             match self.storage.head(&self.key).await {
-                Ok(meta) if meta.size == len => return Ok(()),
+                Ok(meta) if meta.size == len => {
+                    if self.failure.is_none() {
+                        let entries = self.entries().len();
+                        self.tell_observers(|observer| observer.durable(&self.key, entries));
+                    }
+                    return Ok(());
+                }
                 Err(error) if error.kind() != StorageErrorKind::NotFound => {
                     return Err(error.into());
                 }
@@ -166,17 +196,28 @@ impl SessionManager {
             return Ok(());
         }
         self.write_whole_again().await?;
-        self.failure = None;
+        if self.failure.take().is_some() {
+            tracing::info!(session = %self.key, "the session is saved again");
+            self.tell_observers(|observer| observer.saved_again(&self.key));
+        }
         Ok(())
     }
 
     /// Saves what can be saved, gives up the claim on the file, and ends the session.
+    ///
+    /// After a failure to save, the whole session is written once more, as
+    /// [`save_again`](Self::save_again) does: no later chance is left.
     ///
     /// # Errors
     ///
     /// The first failure to save, else the first thing that went wrong now. The claim is given up
     /// in any case.
     pub async fn close(mut self) -> Result<()> {
+        if self.failure.is_some()
+            && let Err(error) = self.save_again().await
+        {
+            tracing::error!(session = %self.key, error = %error, "the session ends unsaved");
+        }
         let flushed = self.flush().await;
         let file = std::mem::replace(&mut self.file, FileState::Pending(None));
         let closed = match file {
@@ -207,10 +248,10 @@ pub(super) async fn write_whole(writer: &mut dyn AppendWriter, payload: Payload)
 pub(super) async fn read_if_there(
     storage: &dyn SessionStorage,
     key: &StorageKey,
-) -> Result<Option<Bytes>> {
+) -> Result<Option<(ObjectMeta, Bytes)>> {
     use session_model::storage::SessionStorageExt;
     match storage.read_all(key).await {
-        Ok((_, bytes)) => Ok(Some(bytes)),
+        Ok(read) => Ok(Some(read)),
         Err(error) if error.kind() == StorageErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }

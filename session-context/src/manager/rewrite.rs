@@ -1,6 +1,7 @@
 //! Changing what is already written: titles and entries.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::body::{EntryBody, TitleChange, TitleSource};
@@ -98,59 +99,67 @@ impl SessionManager {
     /// If another program changed the file, what it wrote is taken over and the change is made
     /// again on both together.
     async fn rewrite(&mut self, mut change: impl FnMut(&mut SessionDocument)) -> Result<()> {
+        self.check_writable()?;
         for _ in 0..ATTEMPTS {
-            let mut document = self.document.clone();
+            let mut document = (*self.document).clone();
             change(&mut document);
-            if self.failure.is_some() && matches!(self.file, FileState::Open(_)) {
-                // Only a whole new file can make the failure good; it carries the change along.
-                let before = std::mem::replace(&mut self.document, document);
-                if let Err(error) = self.save_again().await {
-                    self.document = before;
-                    return Err(error);
+            if matches!(self.file, FileState::Open(_)) {
+                self.save_blobs(document.tree().entries()).await?;
+            }
+            let done = match &self.file {
+                FileState::Open(_) if self.failure.is_some() => {
+                    return self.save_changed(document).await;
                 }
+                FileState::Open(_) => self.replace_file(&document).await?,
+                FileState::Pending(_) | FileState::ReadOnly(_) => {
+                    self.check_saved()?;
+                    true
+                }
+            };
+            if done {
+                self.document = Arc::new(document);
                 self.usage = None;
                 return Ok(());
             }
-            match &mut self.file {
-                FileState::ReadOnly(reason) => {
-                    return Err(SessionError::ReadOnly {
-                        key: self.key.clone(),
-                        reason: reason.clone(),
-                    });
-                }
-                FileState::Pending(_) => self.check_saved()?,
-                FileState::Open(writer) => {
-                    // The length alone would miss an edit in place, and what memory was rolled
-                    // back from.
-                    let known = self.document.to_payload().to_bytes();
-                    let there = read_if_there(&*self.storage, &self.key).await?;
-                    if there.as_ref() != Some(&known) {
-                        self.try_to_take_over().await?;
-                        continue;
-                    }
-                    let unchanged = PutOptions::when(Precondition::Length(writer.len()));
-                    match writer.replace(document.to_payload(), unchanged).await {
-                        Ok(_) => {}
-                        Err(error) if is_foreign_change(&error) => {
-                            self.try_to_take_over().await?;
-                            continue;
-                        }
-                        Err(error) => {
-                            let after = read_if_there(&*self.storage, &self.key).await;
-                            let error = SessionError::from(error);
-                            if !after.is_ok_and(|after| after == there) {
-                                self.latch(error.clone());
-                            }
-                            return Err(error);
-                        }
-                    }
-                }
-            }
-            self.document = document;
-            self.usage = None;
-            return Ok(());
         }
         Err(keeps_changing(&self.key))
+    }
+
+    /// Makes a failure good with a whole new file that carries a change along.
+    async fn save_changed(&mut self, document: SessionDocument) -> Result<()> {
+        let before = std::mem::replace(&mut self.document, Arc::new(document));
+        let saved = self.save_again().await;
+        match saved {
+            Ok(()) => self.usage = None,
+            Err(_) => self.document = before,
+        }
+        saved
+    }
+
+    /// Replaces the file; `false` if another program had changed it, which is taken over now.
+    async fn replace_file(&mut self, document: &SessionDocument) -> Result<bool> {
+        // The content is compared, for an edit in place and for what memory was rolled back from.
+        let known = self.document.to_payload().to_bytes();
+        let there = match read_if_there(&*self.storage, &self.key).await? {
+            Some(there) if there.1 == known => there.0,
+            _ => return self.try_to_take_over().await.map(|()| false),
+        };
+        let FileState::Open(writer) = &mut self.file else { return Ok(true) };
+        let unchanged = PutOptions::when(Precondition::Version(there.version));
+        match writer.replace(document.to_payload(), unchanged).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_foreign_change(&error) => {
+                self.try_to_take_over().await.map(|()| false)
+            }
+            Err(error) => {
+                let after = read_if_there(&*self.storage, &self.key).await;
+                let error = SessionError::from(error);
+                if !after.is_ok_and(|after| after.is_some_and(|(_, bytes)| bytes == known)) {
+                    self.latch(error.clone());
+                }
+                Err(error)
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Going back to an earlier state in memory.
 
+use std::sync::Arc;
+
 use session_model::document::SessionDocument;
 use session_model::message::UsageTotals;
 
@@ -8,7 +10,7 @@ use super::SessionManager;
 /// What a session held in memory at some moment.
 #[derive(Clone, Debug)]
 pub struct SessionState {
-    document: SessionDocument,
+    document: Arc<SessionDocument>,
     usage: Option<UsageTotals>,
 }
 

@@ -95,7 +95,7 @@ impl SessionManager {
         ids: Lent,
         hooks: &dyn SessionHooks,
     ) -> Result<SessionManager> {
-        let (_, bytes) = self.storage.read_all(key).await?;
+        let (meta, bytes) = self.storage.read_all(key).await?;
         let loaded = SessionDocument::load(bytes, &self.load)
             .map_err(|source| SessionError::NotASession { key: key.clone(), source })?;
         let cwd = loaded.document.header().cwd().filter(|cwd| !cwd.is_empty());
@@ -110,10 +110,14 @@ impl SessionManager {
             ids: Box::new(ids),
             owner: self.owner.clone(),
             eager: self.eager,
+            durability: self.durability,
+            observers: self.observers.clone(),
             load: self.load.clone(),
+            persist: self.persist.clone(),
+            blobs: self.blobs.clone(),
+            resolve: self.resolve,
         };
-        let mut other =
-            Self::take_up(self.storage.clone(), key.clone(), loaded, writer, options).await?;
+        let mut other = Self::take_up(self.storage.clone(), meta, loaded, writer, options).await?;
         other.persistent = self.persistent;
         Ok(other)
     }

@@ -255,6 +255,21 @@ async fn act(
         "getInjectedTtsrRules" => Some(Value::texts(session.injected_ttsr_rules())),
         "getLastModelChangeRole" => session.last_model_change_role().map(|role| Value::text(&role)),
         "buildSessionContext" => Some(state::context(session, LeafChoice::Current)),
+        "saveArtifact" => {
+            let artifacts = session.artifacts()?;
+            let saved = artifacts.save(&args.needed_text(1)?, args.needed_text(0)?).await?;
+            Some(Value::text(&saved.number.to_string()))
+        }
+        "allocateArtifactPath" => {
+            let made = session.artifacts()?.allocate(&args.needed_text(0)?).await?;
+            let id = Value::text(&made.number.to_string());
+            Some(Value::object([("id", id), ("path", Value::text(&path_of(&made.key)))]))
+        }
+        "getArtifactPath" => {
+            let key = session.artifacts()?.find(&args.needed_text(0)?).await?;
+            Some(key.map_or(Value::Null, |key| Value::text(&path_of(&key))))
+        }
+        "getArtifactsDir" => Some(Value::text(&path_of(session.artifacts()?.prefix()))),
         "getUsageStatistics" => Some(state::usage(session)?),
         _ => return Err(format!("{name} is not there yet").into()),
     })

@@ -1,18 +1,21 @@
 //! Cases of kind `vectors`: pairs of input and output of one function.
 
 use bytes::Bytes;
+use session_context::artifacts::Artifacts;
+use session_context::blobs::BlobStore;
 use session_context::context::{ContextMessage, SafetyOptions, model_safe, to_llm};
 use session_context::{NewSession, SessionManager};
-use session_model::SessionDocument;
 use session_model::document::LoadOptions;
 use session_model::env::IdSource;
 use session_model::migrate::migrate;
+use session_model::persisted::{decode_base64, encode_base64, is_image_data_url};
 use session_model::storage::StorageKey;
+use session_model::{Blob, BlobRef, SessionDocument};
 
 use crate::case::Case;
 use crate::findings::Findings;
 use crate::value::Value;
-use crate::world::{Backend, PROJECT_DIR, World};
+use crate::world::{Backend, PROJECT_DIR, World, path_of};
 use crate::{Failure, state};
 
 const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
@@ -24,6 +27,8 @@ pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure>
         "jsonl-parse-vectors" => each(&vectors()?, &mut found, parse)?,
         "migrate-entries-vectors" => each(&vectors()?, &mut found, migration)?,
         "convert-to-llm-vectors" => each(&vectors()?, &mut found, conversion)?,
+        "blob-helpers-vectors" => blobs(&vectors()?, &mut found, World::new(backend)?).await?,
+        "artifact-vectors" => artifacts(case, &mut found, World::new(backend)?).await?,
         "snowflake-vectors" => session_ids(&vectors()?, &mut found, World::new(backend)?).await?,
         other => return Err(format!("nothing replays the vectors of {other}").into()),
     }
@@ -126,6 +131,81 @@ fn conversion(vector: &Value) -> Result<(Value, Value), Failure> {
     let output = to_llm(&safe.messages);
     let ours = Value::Array(output.iter().map(|message| Value::of(message.json())).collect());
     Ok((ours, member(vector, "output")?.clone()))
+}
+
+/// References, data URLs, base64, and the store.
+///
+/// A reference is one only with a whole hash, and base64 of which a part stands for no bytes is
+/// left in the file.
+async fn blobs(vectors: &Value, found: &mut Findings, world: World) -> Result<(), Failure> {
+    let text = |vector: &Value, name: &str| -> Result<String, Failure> {
+        Ok(member(vector, name)?.as_text().ok_or("no text")?)
+    };
+    for vector in member(vectors, "strings")?.items() {
+        let s = text(vector, "s")?;
+        let hash = s.parse::<BlobRef>().ok().map(BlobRef::to_hex);
+        let whole = |hash: &str| BlobRef::from_hex(hash).is_ok();
+        let right = member(vector, "parseBlobRef")?.as_text().filter(|hash| whole(hash));
+        found.values(&s, &Value::texts(hash), &Value::texts(right));
+        let url = Value::Bool(is_image_data_url(&s));
+        found.values(&s, &url, member(vector, "isImageDataUrl")?);
+    }
+    let store = BlobStore::new(world.storage.clone())?;
+    let put = Blob::new("abc");
+    store.put(&put).await?;
+    let right = member(vectors, "put")?;
+    found.values("hash", &Value::text(&put.id().to_hex()), member(right, "hash")?);
+    found.values("ref", &Value::text(&put.id().to_string()), member(right, "ref")?);
+    found.values("path", &Value::text(&path_of(&store.key(put.id())?)), member(right, "path")?);
+    let other = BlobRef::of(b"other");
+    let has = [store.head(put.id()).await?.is_some(), store.head(other).await?.is_some()];
+    let has = Value::Array(has.into_iter().map(Value::Bool).collect());
+    found.values("has", &has, member(vectors, "has")?);
+    let got = match (store.get(put.id()).await?, store.get(other).await) {
+        (bytes, Err(_)) => [Value::text(std::str::from_utf8(&bytes)?), Value::Null],
+        (_, Ok(_)) => return Err("a blob that was never put".into()),
+    };
+    found.values("get", &Value::Array(got.into()), member(vectors, "get")?);
+    for vector in member(vectors, "base64")?.items() {
+        let (s, right) = (text(vector, "s")?, text(vector, "ref")?);
+        let ours = decode_base64(&s);
+        let name = ours.as_deref().map(|bytes| BlobRef::of(bytes).to_string());
+        let again = ours.as_deref().map(encode_base64);
+        let lossy = ["Q", "!!!!", "QUJDx", "=QUJD", "QU=JD", "é"].contains(&s.as_str());
+        found.values(&s, &Value::texts(name), &Value::texts((!lossy).then_some(right)));
+        let right = (!lossy).then_some(text(vector, "roundTrip")?);
+        found.values(&s, &Value::texts(again), &Value::texts(right));
+    }
+    Ok(())
+}
+
+/// Numbers go on behind those of files that were there.
+async fn artifacts(case: &Case, found: &mut Findings, world: World) -> Result<(), Failure> {
+    let right = case.json("expected.json")?.ok_or("no expected.json")?;
+    for name in right.get("existing").map_or(&[][..], Value::items) {
+        let name = name.as_text().ok_or("a name that is no text")?;
+        world.put(&StorageKey::new(format!("s/{name}"))?, Bytes::new()).await?;
+    }
+    let artifacts = Artifacts::of(world.storage.clone(), &StorageKey::new("s.jsonl")?)?;
+    let number = |number: u64| Value::text(&number.to_string());
+    let saved = artifacts.save("bash", "x").await?;
+    found.values("save", &number(saved.number), member(&right, "save")?);
+    let made = artifacts.allocate("py").await?;
+    let path = Value::text(&path_of(&made.key));
+    let made = Value::object([("id", number(made.number)), ("path", path)]);
+    found.values("allocate", &made, member(&right, "allocate")?);
+    let mut paths = Vec::new();
+    for id in ["0", "12", "99"] {
+        let key = artifacts.find(id).await?;
+        paths.push(key.map_or(Value::Null, |key| Value::text(&path_of(&key))));
+    }
+    found.values("getPath", &Value::Array(paths), member(&right, "getPath")?);
+    let fresh = Artifacts::of(world.storage.clone(), &StorageKey::new("t.jsonl")?)?;
+    let none = fresh.list().await?.iter().map(|meta| path_of(&meta.key)).collect::<Vec<_>>();
+    found.values("listMissing", &Value::texts(none), member(&right, "listMissing")?);
+    let first = fresh.allocate("py").await?;
+    found.values("firstId", &number(first.number), member(&right, "firstId")?);
+    Ok(())
 }
 
 /// Ids of the recorder's kind name sessions as well as ours do.

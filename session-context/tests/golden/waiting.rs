@@ -6,11 +6,7 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 /// Cases whose operations do not exist yet, and which they are. One that passes is to be taken
 /// off.
 pub(crate) const WAITING: &[(&str, &str)] = &[
-    ("artifact-vectors", ARTIFACTS),
-    ("blob-helpers-vectors", BLOBS),
-    ("blob-refs", BLOBS),
     ("continue-recent", RESUMING),
-    ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
     ("ops-branched-session-in-memory", OPERATIONS),
     ("ops-branched-session-label-gap", OPERATIONS),
@@ -19,13 +15,9 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-fork-from-v1", OPERATIONS),
     ("ops-fork-from-v3", OPERATIONS),
     ("ops-fork-unflushed", OPERATIONS),
-    ("ops-image-nested-content", BLOBS),
-    ("ops-image-threshold", BLOBS),
     ("ops-move-to", OPERATIONS),
     ("resolve-resumable", RESUMING),
 ];
 
-const ARTIFACTS: &str = "artifacts";
-const BLOBS: &str = "images in the blob store";
 const OPERATIONS: &str = "operations on whole sessions";
 const RESUMING: &str = "resuming by argument and by terminal";

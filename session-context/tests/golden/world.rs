@@ -84,6 +84,7 @@ impl World {
 
     pub(crate) fn options(&self) -> SessionOptions {
         SessionOptions::default()
+            .resolve()
             .clock(SetClock(Arc::clone(&self.time)))
             .ids(SharedIds(Arc::clone(&self.ids)))
     }

@@ -121,11 +121,11 @@ fn a_rewind_goes_back_and_keeps_the_report() {
         let line = |id: &str| session.entry(id).unwrap().json().to_string();
         assert_eq!(
             line("00000003"),
-            r#"{"type":"branch_summary","id":"00000003","parentId":"00000001","timestamp":"2026-01-01T00:00:03.000Z","fromId":"00000001","summary":"It is."}"#
+            r#"{"type":"branch_summary","id":"00000003","parentId":"00000001","timestamp":"2026-01-01T00:00:04.000Z","fromId":"00000001","summary":"It is."}"#
         );
         assert_eq!(
             line("00000004"),
-            r#"{"type":"custom_message","customType":"rewind-report","content":"The session is back at its checkpoint. The summary above is all that is kept of what was done since.","display":false,"details":{"startedAt":"2026-01-01T00:00:00.000Z","rewoundAt":"2026-01-01T00:00:04.000Z","report":"It is."},"attribution":"agent","id":"00000004","parentId":"00000003","timestamp":"2026-01-01T00:00:05.000Z"}"#
+            r#"{"type":"custom_message","customType":"rewind-report","content":"The session is back at its checkpoint. The summary above is all that is kept of what was done since.","display":false,"details":{"startedAt":"2026-01-01T00:00:00.000Z","rewoundAt":"2026-01-01T00:00:03.000Z","report":"It is."},"attribution":"agent","id":"00000004","parentId":"00000003","timestamp":"2026-01-01T00:00:05.000Z"}"#
         );
         assert_eq!(open_state(&session), (None, Some("It is.".to_owned())));
         assert_eq!(session.checkpoint_state().last_rewind, Some(rewound.rewind));
@@ -171,12 +171,12 @@ fn what_cannot_be_done_changes_nothing() {
 #[test]
 fn a_rewind_that_cannot_be_saved_is_whole_in_memory() {
     block_on(async {
-        for n in 0..2 {
+        for when in [When::Before, When::Partway(200), When::After] {
             let (storage, mut session) = opened();
             session.open_checkpoint("t1", "one").await.unwrap();
             session.append_message(user("trying")).await.unwrap();
             let full = StorageErrorKind::Full;
-            storage.faults().fail_nth(Operation::Append, n, When::Before, full);
+            storage.faults().fail_nth(Operation::Append, 0, when, full);
             let error = session.rewind("found").await.unwrap_err();
             assert!(matches!(error, SessionError::NotSaved { .. }), "{error:?}");
             assert_eq!(open_state(&session), (None, Some("found".to_owned())));
@@ -184,6 +184,28 @@ fn a_rewind_that_cannot_be_saved_is_whole_in_memory() {
             session.close().await.unwrap();
             let session = open(&storage, options("9")).await;
             assert_eq!(session.branch_ids(), ["a", "00000001", "00000003", "00000004"]);
+        }
+    });
+}
+
+#[test]
+fn a_crash_leaves_a_rewind_whole_or_undone() {
+    block_on(async {
+        for (when, open_again) in
+            [(When::Before, true), (When::Partway(300), true), (When::After, false)]
+        {
+            let (storage, mut session) = opened();
+            let checkpoint = session.open_checkpoint("t1", "one").await.unwrap();
+            storage.faults().crash_nth(Operation::Append, 0, when);
+            session.rewind("found").await.unwrap_err();
+            drop(session);
+            let storage = storage.restarted();
+            let session = open(&storage, options("9")).await;
+            let state = open_state(&session);
+            match open_again {
+                true => assert_eq!(state, (Some(checkpoint), None), "{when:?}"),
+                false => assert_eq!(state, (None, Some("found".to_owned())), "{when:?}"),
+            }
         }
     });
 }

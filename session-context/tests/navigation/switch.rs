@@ -251,7 +251,9 @@ fn sessions_can_be_moved_about_by_any_runtime() {
         value
     }
     let storage = two();
-    let mut session = block_on(open(&storage, options("")));
+    let opening = SessionManager::open(shared(&storage), key(), "/w", options(""));
+    let mut session = block_on(sent(opening)).unwrap();
+    block_on(sent(session.append_message(user("sent")))).unwrap();
     assert!(block_on(sent(session.switch_session(&other(), &()))).unwrap());
     let leaf = session.leaf_id().unwrap();
     drop(block_on(sent(session.navigate_tree(&leaf, Default::default()))).unwrap());

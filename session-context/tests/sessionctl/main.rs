@@ -1,8 +1,10 @@
 //! The `sessionctl` command, run as a program.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub, reason = "tests")]
 
+mod blobs;
 mod busy;
 mod docs;
+mod doctor;
 mod listing;
 mod navigation;
 mod pitfalls;
@@ -10,4 +12,5 @@ mod reading;
 mod support;
 mod terminal;
 mod verify;
+mod watching;
 mod writing;

@@ -8,9 +8,10 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use crate::Blob;
 use crate::body::EntryBody;
 use crate::json::{JsonKind, ObjectEdit, ObjectView, RawJson, decode_string};
-use crate::persisted::persisted_form;
+use crate::persisted::{PersistOptions, persisted_form};
 use crate::time;
 
 pub(crate) use envelope::{Envelope, Scanned, content_start, scan};
@@ -25,12 +26,19 @@ pub(crate) use line::{RecordLine, same_length_text};
 pub struct Entry {
     line: RecordLine,
     /// The whole value, where the line holds a shorter form of it.
-    whole: Option<Box<RawJson>>,
+    whole: Option<Box<Whole>>,
     kind: EntryKind,
     entry_type: Span,
     id: Span,
     parent_id: Span,
     timestamp: Span,
+}
+
+/// The whole of an entry, and how its line was made of it.
+#[derive(Clone, Debug)]
+struct Whole {
+    json: RawJson,
+    options: PersistOptions,
 }
 
 /// Where in the record's text a value lies; empty if there is none.
@@ -73,9 +81,28 @@ impl Entry {
     /// [persisted form](crate::persisted) as its line.
     ///
     /// The entry keeps the whole value, and gives it until the file is read again.
-    pub fn with_persisted_form(json: &RawJson) -> Option<Self> {
-        let Some(short) = persisted_form(json) else { return Self::from_json(json) };
-        Some(Self { whole: Some(Box::new(json.compact())), ..Self::from_json(&short)? })
+    pub fn with_persisted_form(json: &RawJson, options: &PersistOptions) -> Option<Self> {
+        let Some(short) = persisted_form(json, options) else { return Self::from_json(json) };
+        let whole = Whole { json: json.compact(), options: *options };
+        Some(Self { whole: Some(Box::new(whole)), ..Self::from_json(&short.json)? })
+    }
+
+    /// Returns the entry with another value to give; its line stays as it is.
+    ///
+    /// For what a line names and does not hold; see [`restored`](crate::persisted::restored).
+    pub fn with_whole(&self, json: RawJson, options: &PersistOptions) -> Self {
+        Self { whole: Some(Box::new(Whole { json, options: *options })), ..self.clone() }
+    }
+
+    /// Tells whether the line is shorter than the value this entry gives.
+    pub fn is_shortened(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Returns the blobs that the line names and the whole value holds.
+    pub fn blobs(&self) -> Vec<Blob> {
+        let form = self.whole.as_ref().and_then(|w| persisted_form(&w.json, &w.options));
+        form.map(|form| form.blobs).unwrap_or_default()
     }
 
     pub(crate) fn from_line(line: RecordLine) -> Option<Self> {
@@ -147,7 +174,7 @@ impl Entry {
 
     /// Returns the whole entry as JSON.
     pub fn json(&self) -> RawJson {
-        self.whole.as_deref().cloned().unwrap_or_else(|| self.line.json())
+        self.whole.as_ref().map_or_else(|| self.line.json(), |whole| whole.json.clone())
     }
 
     /// Returns the entry's fields.
@@ -177,10 +204,17 @@ impl Entry {
     ///
     /// `None` if the result is no entry: its `type` was removed or is no longer a string.
     pub fn edited(&self, edit: &ObjectEdit) -> Option<Self> {
-        match &self.whole {
-            Some(whole) => Self::with_persisted_form(&edit.apply(whole)?),
-            None => Self::from_line(self.line.edited(edit)?),
-        }
+        let Some(whole) = &self.whole else { return Self::from_line(self.line.edited(edit)?) };
+        let (json, options) = (edit.apply(&whole.json)?, whole.options);
+        let short = persisted_form(&json, &options).map_or_else(|| json.clone(), |form| form.json);
+        let fields = short.as_object()?;
+        // Fields that are not changed keep the bytes they have in the line.
+        let in_line =
+            edit.names().fold(ObjectEdit::new(), |in_line, name| match fields.get(name) {
+                Some(value) => in_line.set(name, value),
+                None => in_line.remove(name),
+            });
+        Some(Self::from_line(self.line.edited(&in_line)?)?.with_whole(json, &options))
     }
 
     pub(crate) fn ends_line(&self) -> bool {
@@ -232,5 +266,16 @@ mod tests {
         assert_eq!(edited.json().as_str(), r#"{"type":"custom","n":1.0,"id":"b","x":"\ud800"}"#);
         assert_eq!(edited.id().as_deref(), Some("b"));
         assert!(e.edited(&ObjectEdit::new().remove("type")).is_none());
+    }
+
+    #[test]
+    fn an_edit_of_a_resolved_entry_leaves_the_rest_of_its_line() {
+        let e = entry(r#"{"type":"custom", "n":1.0,"id":"a","data":"a reference"}"#);
+        let whole = RawJson::parse(r#"{"type":"custom","n":1.0,"id":"a","data":"whole"}"#).unwrap();
+        let e = e.with_whole(whole, &PersistOptions::default());
+        let edited = e.edited(&ObjectEdit::new().set("id", &RawJson::string("b"))).unwrap();
+        let line = r#"{"type":"custom","n":1.0,"id":"b","data":"a reference"}"#;
+        assert_eq!(edited.line(), format!("{line}\n").as_bytes());
+        assert_eq!(edited.json().as_str(), r#"{"type":"custom","n":1.0,"id":"b","data":"whole"}"#);
     }
 }

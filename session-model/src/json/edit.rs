@@ -46,6 +46,11 @@ impl ObjectEdit {
         self.changes.is_empty()
     }
 
+    /// The names of the fields that are changed.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.changes.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Sets a field; the value keeps its spelling unless line breaks must go.
     pub fn set(mut self, name: impl Into<String>, value: &RawJson) -> Self {
         let one_line = memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none();

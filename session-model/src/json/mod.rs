@@ -6,6 +6,7 @@
 
 mod build;
 mod edit;
+mod lookup;
 mod raw;
 mod stringify;
 mod text;

@@ -6,8 +6,8 @@ use std::fmt;
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
-use super::view::key_is;
-use super::{ArrayView, ObjectView, decode_string, fields_of, trim_json_space};
+use super::lookup::field_of;
+use super::{ArrayView, ObjectView, decode_string, trim_json_space};
 
 /// One JSON value, kept as text.
 ///
@@ -158,9 +158,7 @@ impl RawJson {
     ///
     /// Cheaper than [`as_object`](Self::as_object) where one field is all that is wanted.
     pub fn field(&self, name: &str) -> Option<Self> {
-        let fields = fields_of(self.as_str())?.0;
-        let (_, value) = fields.into_iter().rfind(|(key, _)| key_is(key, name))?;
-        Some(self.slice_of(value))
+        field_of(self.as_str(), name).map(|value| self.slice_of(value))
     }
 
     /// Returns the fields of an object.

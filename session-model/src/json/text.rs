@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 /// Tells whether a byte is JSON white space (RFC 8259, section 2).
 pub(crate) fn is_json_space(byte: u8) -> bool {
@@ -65,6 +65,11 @@ fn decode_unicode(text: &str) -> (char, usize) {
 
 /// Replaces escapes of lone surrogates in a JSON text; `None` if there are none.
 pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
+    // Long outputs are full of escapes, and hardly any is of a surrogate.
+    let escapes: [&[u8]; 2] = [b"\\ud", b"\\uD"];
+    if escapes.iter().all(|escape| memmem::find(text.as_bytes(), escape).is_none()) {
+        return None;
+    }
     let mut out = String::new();
     let (mut clean, mut at) = (0, 0);
     while let Some(found) = memchr(b'\\', &text.as_bytes()[at..]) {

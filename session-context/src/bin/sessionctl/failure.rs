@@ -14,8 +14,10 @@ Exit codes:
   0  done
   1  failed; standard error says why
   2  wrong usage
-  3  verify found something lost or unreadable, or with --strict a warning
-  4  the session is in use by another writer, whom the message names";
+  3  verify found something lost or unreadable, or with --strict a warning; doctor found
+     something that needs you
+  4  the session is in use by another writer, whom the message names
+  5  doctor repaired something, or could with --fix";
 
 /// A failed command.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,8 @@ pub(crate) enum Failure {
     Json(#[from] InvalidJson),
     #[error("{0}")]
     ProblemsFound(String),
+    #[error("{0}")]
+    Repairs(String),
 }
 
 impl Failure {
@@ -54,6 +58,7 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
+            Self::Repairs(_) => 5,
             _ if self.is_busy() => 4,
             _ => 1,
         }

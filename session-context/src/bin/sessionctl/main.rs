@@ -64,6 +64,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command, context: &mut Context) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Failure::Start)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::Start)?;
     runtime.block_on(command.run(context))
 }

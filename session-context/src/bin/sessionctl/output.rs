@@ -145,6 +145,15 @@ impl Output {
         Ok(self)
     }
 
+    /// Prints bytes of unknown origin as they are; on a terminal, as text it does not act on.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_terminal {
+            let text = String::from_utf8_lossy(bytes);
+            return self.to.write_all(terminal::clean(&text).as_bytes());
+        }
+        self.to.write_all(bytes)
+    }
+
     /// Prints a script of this program's own, byte for byte.
     pub(crate) fn script(&mut self, script: &[u8]) -> io::Result<()> {
         self.to.write_all(script)

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use session_context::blobs::BlobStore;
 use session_context::listing::{CwdFilter, ListingOptions, Scope, SessionRow, list_sessions};
 use session_context::{OpenStorageError, SessionError, open_existing_storage, open_storage};
 use session_model::layout::{AgentProfile, SESSIONS_DIR, SessionFileName};
@@ -55,14 +56,17 @@ impl StoreArgs {
             Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => key,
             _ => by_id(&storage, session).await?.ok_or_else(missing)?,
         };
-        Ok(Target { storage, key, name: session.to_owned() })
+        let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
+        Ok(Target { storage, key, name: session.to_owned(), blobs })
     }
 
     /// Finds a session, or the place of one that is to be made.
     pub(crate) async fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
         let name = session.to_owned();
         if let Some(url) = &self.store {
-            return Ok(Target { storage: open_storage(url)?, key: session.parse()?, name });
+            let storage = open_storage(url)?;
+            let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
+            return Ok(Target { storage, key: session.parse()?, name, blobs });
         }
         if Path::new(session).symlink_metadata().is_ok() {
             return at_path(session);
@@ -70,7 +74,9 @@ impl StoreArgs {
         let path = std::path::absolute(session)
             .map_err(|source| Failure::Input { what: session.to_owned(), source })?;
         let (directory, key) = split(&path)?;
-        Ok(Target { storage: open_storage(directory)?, key, name })
+        let storage = open_storage(directory)?;
+        let blobs = blobs_of(&path, &storage)?;
+        Ok(Target { storage, key, name, blobs })
     }
 }
 
@@ -105,7 +111,25 @@ fn at_path(session: &str) -> Result<Target, Failure> {
         return Err(Failure::Refused(format!("{session} is no regular file")));
     }
     let (directory, key) = split(&path)?;
-    Ok(Target { storage: open_existing_storage(directory)?, key, name: session.to_owned() })
+    let storage = open_existing_storage(directory)?;
+    let blobs = blobs_of(&path, &storage)?;
+    Ok(Target { storage, key, name: session.to_owned(), blobs })
+}
+
+/// Where the blobs of a session file are: in the agent directory whose `sessions` it lies in, else
+/// beside it.
+pub(crate) fn blobs_of(
+    session: &Path,
+    beside: &Arc<dyn SessionStorage>,
+) -> Result<BlobStore, Failure> {
+    let mut folders = session.ancestors();
+    let sessions = folders.find(|folder| folder.file_name().is_some_and(|n| n == SESSIONS_DIR));
+    let agent = sessions.and_then(Path::parent).and_then(Path::to_str);
+    let storage = match agent {
+        Some(agent) => open_existing_storage(agent)?,
+        None => beside.clone(),
+    };
+    Ok(BlobStore::new(storage).map_err(SessionError::from)?)
 }
 
 /// Splits a path into the directory that is the storage, and the key in it.

@@ -3,6 +3,7 @@
 use std::env;
 use std::sync::Arc;
 
+use session_context::blobs::BlobStore;
 use session_context::{SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
@@ -24,13 +25,29 @@ pub(crate) struct Target {
     pub(crate) key: StorageKey,
     /// How the user named it.
     pub(crate) name: String,
+    /// Where its blobs are.
+    pub(crate) blobs: BlobStore,
+}
+
+/// What is shown of a session that is opened for reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// References to blobs as they are.
+    References,
+    /// What blobs hold in their place.
+    Whole,
 }
 
 impl StoreArgs {
     /// Opens a session for reading and tells what was found.
-    pub(crate) async fn read(&self, session: &str) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name } = self.existing(session).await?;
-        let options = SessionOptions::default().ids(NumberedIds::default());
+    pub(crate) async fn read(
+        &self,
+        session: &str,
+        shown: Shown,
+    ) -> Result<SessionManager, Failure> {
+        let Target { storage, key, name, blobs } = self.existing(session).await?;
+        let mut options = SessionOptions::default().ids(NumberedIds::default()).blobs(blobs);
+        options.resolve = shown == Shown::Whole;
         let manager = SessionManager::open_read_only(storage, key, options).await?;
         let (migrated, others): (Vec<_>, Vec<_>) =
             manager.diagnostics().iter().cloned().partition(is_migrated);
@@ -97,7 +114,7 @@ impl Target {
     /// Opens the session for writing, or a new one, and tells what was found.
     pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
         let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let options = SessionOptions::default().owner(OWNER).eager();
+        let options = SessionOptions::default().owner(OWNER).blobs(self.blobs).eager();
         let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
         report(manager.diagnostics());
         Ok(manager)

@@ -8,7 +8,7 @@ use session_model::message::{Content, ContentBlock, FileMentionMessage, Message}
 use super::ContextMessage;
 use super::safe::is_checkpoint_reminder;
 
-pub(super) use wording::{INTERRUPTED, too_large};
+pub(super) use wording::{INTERRUPTED, missing, too_large};
 
 /// Puts messages into the roles and words that models know.
 ///

@@ -14,6 +14,11 @@ pub(crate) fn too_large(mime_type: &str, bytes: usize, limit: usize) -> String {
     format!("[{mime_type} left out: {bytes} bytes, more than the limit of {limit}]")
 }
 
+/// The note in the place of an image whose blob is missing or damaged.
+pub(crate) fn missing(mime_type: &str) -> String {
+    format!("[{mime_type} left out: it is no longer stored]")
+}
+
 pub(super) fn branch_summary(summary: &str) -> String {
     let intro = "The conversation came back from another branch. A summary of that branch:";
     format!("{intro}\n\n<summary>\n{summary}\n</summary>")

@@ -1,10 +1,46 @@
 //! Attachments that are too large for a provider.
 
+use session_model::BlobRef;
 use session_model::json::RawJson;
-use session_model::message::{Content, ContentBlock, MentionedFile, Message};
+use session_model::message::{Content, ContentBlock, ImageBlock, MentionedFile, Message};
+use session_model::persisted::names_blobs;
 
 use crate::context::ContextMessage;
-use crate::context::llm::too_large;
+use crate::context::llm::{missing, too_large};
+
+/// Returns the message with a note in the place of each image that is a reference to a blob;
+/// `None` if there is none.
+pub(super) fn without_references(message: &ContextMessage) -> Option<RawJson> {
+    if !names_blobs(message.json().as_bytes()) {
+        return None;
+    }
+    replaced(message, |image| image.data.parse::<BlobRef>().ok().map(|_| missing(&image.mime_type)))
+}
+
+fn replaced(
+    message: &ContextMessage,
+    note: impl Fn(&ImageBlock) -> Option<String>,
+) -> Option<RawJson> {
+    let mut typed = message.message();
+    let content = match &mut typed {
+        Message::User(m) | Message::Developer(m) => &mut m.content,
+        Message::ToolResult(m) => &mut m.content,
+        Message::Assistant(m) => &mut m.content,
+        Message::Custom(m) | Message::HookMessage(m) => &mut m.content,
+        _ => return None,
+    };
+    let Content::Blocks(blocks) = content else { return None };
+    let mut changed = false;
+    for block in blocks {
+        if let ContentBlock::Image(image) = block
+            && let Some(note) = note(image)
+        {
+            *block = ContentBlock::text(note);
+            changed = true;
+        }
+    }
+    changed.then(|| typed.to_json())
+}
 
 /// Returns the message with a note in the place of each attachment over the limit; `None` if
 /// there is none.
@@ -12,33 +48,15 @@ pub(super) fn without_large(message: &ContextMessage, limit: usize) -> Option<Ra
     if message.json().as_bytes().len() <= limit {
         return None;
     }
-    let mut typed = message.message();
-    let changed = match &mut typed {
-        Message::User(m) | Message::Developer(m) => in_content(&mut m.content, limit),
-        Message::ToolResult(m) => in_content(&mut m.content, limit),
-        Message::Assistant(m) => in_content(&mut m.content, limit),
-        Message::Custom(m) | Message::HookMessage(m) => in_content(&mut m.content, limit),
-        Message::FileMention(m) => {
-            m.files.iter_mut().fold(false, |changed, file| in_file(file, limit) | changed)
-        }
-        _ => false,
-    };
-    changed.then(|| typed.to_json())
-}
-
-fn in_content(content: &mut Content, limit: usize) -> bool {
-    let Content::Blocks(blocks) = content else { return false };
-    let mut changed = false;
-    for block in blocks {
-        if let ContentBlock::Image(image) = block
-            && image.data.len() > limit
-        {
-            let note = too_large(&image.mime_type, image.data.len(), limit);
-            *block = ContentBlock::text(note);
-            changed = true;
-        }
+    if let Message::FileMention(mut m) = message.message() {
+        let changed =
+            m.files.iter_mut().fold(false, |changed, file| in_file(file, limit) | changed);
+        return changed.then(|| Message::FileMention(m).to_json());
     }
-    changed
+    replaced(message, |image| {
+        let size = image.data.len();
+        (size > limit).then(|| too_large(&image.mime_type, size, limit))
+    })
 }
 
 fn in_file(file: &mut MentionedFile, limit: usize) -> bool {

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use session_model::message::{AssistantMessage, Content, ContentBlock, Message, ToolResultMessage};
+use session_model::json::{ObjectEdit, RawJson};
+use session_model::message::{Content, ContentBlock, Message, ToolResultMessage};
 use session_model::{Diagnostic, DiagnosticCode};
 
 use crate::context::llm::INTERRUPTED;
@@ -51,8 +52,8 @@ pub(super) fn paired<'a>(
             turns.push(Turn { message: message.clone(), timestamp: None, calls: Vec::new() });
             continue;
         };
-        if assistant.failed() {
-            let ids = assistant.tool_calls().map(|call| call.id.clone());
+        if assistant.failed {
+            let ids = assistant.content.tool_calls().map(|call| call.id.clone());
             places.extend(ids.filter(|id| !id.is_empty()).map(|id| (id, Place::Nowhere)));
         } else if let Some(new) = turn_of(message, assistant, diagnostics) {
             let turn = turns.len();
@@ -69,14 +70,25 @@ pub(super) fn paired<'a>(
     paired
 }
 
-fn assistant_of(message: &ContextMessage) -> Option<AssistantMessage> {
+/// What there is to know of an assistant's message; the rest of it is not decoded.
+struct Assistant {
+    content: Content,
+    failed: bool,
+    timestamp: Option<i64>,
+}
+
+fn assistant_of(message: &ContextMessage) -> Option<Assistant> {
     if message.role() != "assistant" {
         return None;
     }
-    match message.message() {
-        Message::Assistant(assistant) => Some(assistant),
-        _ => None,
-    }
+    let fields = message.json().as_object()?;
+    Some(Assistant {
+        content: fields.get("content").map(Content::from_json).unwrap_or_default(),
+        failed: fields
+            .text("stopReason")
+            .is_some_and(|reason| matches!(&*reason, "error" | "aborted")),
+        timestamp: fields.get("timestamp").and_then(RawJson::as_i64),
+    })
 }
 
 fn take_result(
@@ -105,7 +117,7 @@ fn take_result(
 /// An assistant's message with the calls that can be answered; none if nothing is left of it.
 fn turn_of(
     message: &ContextMessage,
-    mut assistant: AssistantMessage,
+    mut assistant: Assistant,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Turn> {
     let timestamp = assistant.timestamp;
@@ -133,7 +145,9 @@ fn turn_of(
     if blocks.is_empty() {
         return None;
     }
-    let message = message.replaced(Message::Assistant(assistant).to_json());
+    let content = assistant.content.to_json();
+    let edited = ObjectEdit::new().set("content", &content).apply(message.json())?;
+    let message = message.replaced(edited);
     Some(Turn { message, timestamp, calls })
 }
 

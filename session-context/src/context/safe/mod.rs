@@ -56,6 +56,11 @@ fn sendable(message: ContextMessage, options: &SafetyOptions) -> Option<ContextM
     if let Some(smaller) = limit.and_then(|limit| attachments::without_large(&message, limit)) {
         message = message.replaced(smaller);
     }
+    if options.note_missing_images
+        && let Some(noted) = attachments::without_references(&message)
+    {
+        message = message.replaced(noted);
+    }
     let whole = message.json().without_lone_surrogates();
     if whole != *message.json() {
         message = message.replaced(whole);

@@ -3,9 +3,8 @@
 use std::io::{self, Read};
 
 use clap::ValueEnum;
-use session_context::SessionManager;
 use session_context::env::SystemClock;
-use session_context::manager::{check_entry_json, check_message};
+use session_context::{NewEntry, SessionManager};
 use session_model::env::Clock;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
@@ -16,7 +15,7 @@ use crate::target::close;
 
 /// Append a message or an entry to a session, behind its leaf
 ///
-/// Prints the id of the new entry.
+/// Prints the id of each new entry. Many are written at once, or none of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,12 +23,13 @@ Examples:
   sessionctl append session.jsonl '{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225600000}'
   sessionctl append session.jsonl '{\"type\":\"custom\",\"customType\":\"my-tool\",\"data\":{\"n\":1}}'
   my-tool | sessionctl append session.jsonl -
+  sessionctl append session.jsonl - < many-lines.jsonl
   sessionctl append new.jsonl --create --text \"Let us begin.\"")]
 pub(crate) struct Append {
     /// The session
     session: String,
     /// A message (an object with `role`) or an entry (an object with `type`) as JSON, or `-` for
-    /// standard input; `id`, `parentId` and `timestamp` of an entry are set anew
+    /// standard input, which may hold one value or one a line; `id`, `parentId` and `timestamp` of an entry are set anew
     #[arg(value_name = "JSON", required_unless_present = "text")]
     new: Option<String>,
     /// The text of a message, in the place of JSON
@@ -53,46 +53,40 @@ enum Role {
     Developer,
 }
 
-#[derive(Debug)]
-enum New {
-    Message(RawJson),
-    Entry(RawJson),
-}
-
 impl Append {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let new = self.new_entry()?;
+        let new = self.new_entries()?;
         // What no session takes is refused before one is opened, made, repaired or migrated.
-        match &new {
-            New::Message(message) => check_message(message)?,
-            New::Entry(entry) => drop(check_entry_json(entry)?),
-        }
+        new.iter().try_for_each(NewEntry::check)?;
         let mut manager = self.open(context).await?;
-        let appended = match &new {
-            New::Message(message) => manager.append_message_json(message).await,
-            New::Entry(entry) => manager.append_entry_json(entry).await,
-        };
-        let id = close(manager, appended).await?;
+        let appended = manager.append_batch(new).await;
+        let ids = close(manager, appended).await?;
         if context.json {
-            let json = ObjectBuilder::new().string("id", &id).build();
-            context.out.json(json.as_str())?.end()?;
+            let json = match &ids[..] {
+                [id] => ObjectBuilder::new().string("id", id),
+                ids => {
+                    let ids: Vec<_> = ids.iter().map(|id| RawJson::string(id)).collect();
+                    ObjectBuilder::new().raw("ids", &RawJson::array(&ids))
+                }
+            };
+            context.out.json(json.build().as_str())?.end()?;
         } else {
-            context.out.line(&id)?;
+            ids.iter().try_for_each(|id| context.out.line(id))?;
         }
         Ok(())
     }
 
     /// Returns what is to be appended.
-    fn new_entry(&self) -> Result<New, Failure> {
+    fn new_entries(&self) -> Result<Vec<NewEntry>, Failure> {
         if let Some(text) = &self.text {
             let now = SystemClock.now_ms();
             let message = match self.role {
                 Role::User => Message::user(text, now),
                 Role::Developer => Message::developer(text, now),
             };
-            return Ok(New::Message(message.to_json()));
+            return Ok(vec![NewEntry::MessageJson(message.to_json())]);
         }
-        let json = match self.new.as_deref() {
+        match self.new.as_deref() {
             Some("-") | None => {
                 let mut input = Vec::new();
                 let read = io::stdin().lock().read_to_end(&mut input);
@@ -100,12 +94,10 @@ impl Append {
                     what: "standard input".to_owned(),
                     source,
                 })?;
-                RawJson::parse(input)?
+                from_input(input)
             }
-            Some(json) => RawJson::parse(json.to_owned())?,
-        };
-        let has = |name| json.as_object().is_some_and(|object| object.get(name).is_some());
-        Ok(if has("role") && !has("type") { New::Message(json) } else { New::Entry(json) })
+            Some(json) => Ok(vec![NewEntry::from_json(RawJson::parse(json.to_owned())?)]),
+        }
     }
 
     async fn open(&self, context: &Context) -> Result<SessionManager, Failure> {
@@ -121,5 +113,18 @@ impl Append {
         // Anything else that is no session fails here, before it would be moved aside.
         target.check_or_empty().await?;
         target.write().await
+    }
+}
+
+/// Reads one JSON value, or one a line.
+fn from_input(input: Vec<u8>) -> Result<Vec<NewEntry>, Failure> {
+    if let Ok(json) = RawJson::parse(input.clone()) {
+        return Ok(vec![NewEntry::from_json(json)]);
+    }
+    let lines = input.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let parsed = lines.map(|line| Ok(NewEntry::from_json(RawJson::parse(line.to_vec())?)));
+    match parsed.collect::<Result<Vec<_>, Failure>>()? {
+        none if none.is_empty() => Err(Failure::Refused("there is nothing to append".to_owned())),
+        entries => Ok(entries),
     }
 }

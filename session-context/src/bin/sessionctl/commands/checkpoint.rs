@@ -6,7 +6,7 @@ use session_model::json::{ObjectBuilder, RawJson};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look};
-use crate::target::close;
+use crate::target::{Shown, close};
 
 /// The call a checkpoint answers that no model asked for.
 const CALL: &str = "sessionctl";
@@ -31,7 +31,8 @@ pub(crate) struct Checkpoint {
 impl Checkpoint {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let Some(goal) = &self.goal else {
-            let state = context.store.read(&self.session).await?.checkpoint_state();
+            let session = context.store.read(&self.session, Shown::References).await?;
+            let state = session.checkpoint_state();
             return print(&state, context.json, &mut context.out);
         };
         let mut manager = context.store.write(&self.session, None).await?;

@@ -7,6 +7,7 @@ use crate::conversation::print_message;
 use crate::failure::Failure;
 use crate::findings::{beyond, report};
 use crate::output::{Output, look};
+use crate::target::Shown;
 
 /// What stands for the place above all entries.
 const NONE: &str = "none";
@@ -54,7 +55,8 @@ struct Form {
 
 impl Context {
     pub(crate) async fn run(self, cx: &mut Cx) -> Result<(), Failure> {
-        let manager = cx.store.read(&self.session).await?;
+        let shown = if cx.json { Shown::Whole } else { Shown::References };
+        let manager = cx.store.read(&self.session, shown).await?;
         let leaf = match self.leaf.as_deref() {
             None => LeafChoice::Current,
             Some(NONE) => LeafChoice::Root,

@@ -12,7 +12,8 @@ use crate::target::{NumberedIds, close};
 
 /// Bring a session of an old format up to date
 ///
-/// Prints what changes in each entry. Opening an old session for writing does the same.
+/// Prints how many entries changed, and with --dry-run what would change in each. Opening an old
+/// session for writing brings it up to date too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
 pub(crate) struct Migrate {
     /// The session
     session: String,
-    /// Change nothing and only print what would change
+    /// Change nothing and print what would change
     #[arg(long)]
     dry_run: bool,
 }
@@ -61,6 +62,9 @@ impl Migrate {
         let mut changed = 0;
         for (old, new) in changed_entries(old, new) {
             changed += 1;
+            if !self.dry_run {
+                continue;
+            }
             out.text(look::STRONG, &new.entry_type())?;
             for change in changes(&old.json(), &new.json(), "") {
                 out.text(look::PLAIN, "  ")?.text(look::PLAIN, &change)?;

@@ -1,10 +1,13 @@
 //! The commands, each in a file of its own.
 
 mod append;
+mod artifacts;
 mod branch;
 mod checkpoint;
 mod completions;
 mod context;
+mod doctor;
+mod gc;
 mod label;
 mod list;
 mod migrate;
@@ -14,6 +17,7 @@ mod show;
 mod stats;
 mod tree;
 mod verify;
+mod watch;
 
 use clap::Subcommand;
 
@@ -27,7 +31,11 @@ pub(crate) enum Command {
     Tree(tree::Tree),
     Context(context::Context),
     Stats(stats::Stats),
+    Watch(watch::Watch),
     Verify(verify::Verify),
+    Gc(gc::Gc),
+    Artifacts(artifacts::ArtifactsArgs),
+    Doctor(doctor::Doctor),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -46,7 +54,11 @@ impl Command {
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
             Self::Stats(stats) => stats.run(context).await,
+            Self::Watch(watch) => watch.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
+            Self::Gc(gc) => gc.run(context).await,
+            Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Doctor(doctor) => doctor.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,

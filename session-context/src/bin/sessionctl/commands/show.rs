@@ -9,8 +9,10 @@ use session_model::{Diagnostic, Entry, EntryKind, Parent};
 use crate::Context;
 use crate::conversation::{print_message, style_of};
 use crate::failure::Failure;
+use crate::findings::report;
 use crate::output::{Output, count, look};
 use crate::pretty::pretty;
+use crate::target::Shown;
 
 /// Print a session's header and its entries in the order they were written
 #[derive(Debug, clap::Args)]
@@ -29,7 +31,9 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let mut manager = context.store.read(&self.session).await?;
+        let all = context.json && self.entry.is_none();
+        let shown = if all { Shown::Whole } else { Shown::References };
+        let mut manager = context.store.read(&self.session, shown).await?;
         let (json, out) = (context.json, &mut context.out);
         let Some(id) = self.entry else {
             return if json { print_json(&manager, out) } else { print(&mut manager, out) };
@@ -37,11 +41,13 @@ impl Show {
         let Some(entry) = manager.entry(&id) else {
             return Err(SessionError::UnknownEntry { id }.into());
         };
+        let (entry, found) = manager.resolved(entry).await;
+        report(&found);
         if json {
             out.json(entry.json().as_str())?.end()?;
             return Ok(());
         }
-        print_whole(entry, manager.label(&id), out)
+        print_whole(&entry, manager.label(&id), out)
     }
 }
 
@@ -68,16 +74,21 @@ fn print(manager: &mut SessionManager, out: &mut Output) -> Result<(), Failure> 
     }
     out.end()?;
     for entry in manager.entries() {
-        print_entry(entry, manager, out)?;
+        let label = entry.id().and_then(|id| manager.label(&id).map(str::to_owned));
+        print_entry(entry, label.as_deref(), out)?;
     }
     Ok(())
 }
 
-fn print_entry(entry: &Entry, manager: &SessionManager, out: &mut Output) -> Result<(), Failure> {
+/// Prints an entry in one line.
+pub(super) fn print_entry(
+    entry: &Entry,
+    label: Option<&str>,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let id = format!("{:<8}", entry.id().unwrap_or_default());
     let time = format!("  {:<24}  ", entry.timestamp().unwrap_or_default());
-    let label = entry.id().and_then(|id| manager.label(&id).map(|label| format!("[{label}] ")));
-    let label = label.unwrap_or_default();
+    let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
     out.text(look::ID, &id)?.text(look::DIM, &time)?.text(look::LABEL, &label)?;
     let before = [id, time, label];
     let room = out.room_behind(before.iter().map(|part| part.chars().count()).sum());

@@ -7,16 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use session_context::statistics::{Spent, Statistics};
-use session_context::{OpenStorageError, open_existing_storage};
+use session_context::{OpenStorageError, SessionError, open_existing_storage};
+use session_model::SessionDocument;
+use session_model::document::LoadOptions;
 use session_model::json::{ObjectBuilder, to_raw_json};
 use session_model::layout::{SESSION_SUFFIX, SESSIONS_DIR};
-use session_model::storage::{ListOptions, SessionStorage, StorageKey};
+use session_model::storage::{ListOptions, SessionStorage, SessionStorageExt, StorageKey};
 
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::output::{Output, count, look, say};
 use crate::store::sessions_key;
-use crate::target::Target;
 
 /// Columns of the longest bar.
 const BAR: u64 = 30;
@@ -91,24 +92,30 @@ impl Read {
         let options = ListOptions::default().suffix(SESSION_SUFFIX).max_depth(2);
         let mut found = storage.list(prefix.as_ref(), options);
         while let Some(found) = poll_fn(|cx| found.as_mut().poll_next(cx)).await {
-            let error = match found {
+            let document = match found {
                 Ok(meta) if meta.key.file_name().starts_with('.') => continue,
-                Ok(meta) => {
-                    let name = meta.key.to_string();
-                    let target = Target { storage: storage.clone(), key: meta.key, name };
-                    match target.load().await {
-                        Ok(loaded) => {
-                            self.statistics.add(&loaded.document);
-                            continue;
-                        }
-                        Err(error) => chain(&error),
-                    }
-                }
-                Err(error) => chain(&error),
+                Ok(meta) => load(&*storage, meta.key).await,
+                Err(error) => Err(error.into()),
             };
-            self.unreadable += 1;
-            say("warning", &format!("not counted: {error}"));
+            match document {
+                Ok(document) => self.statistics.add(&document),
+                Err(error) => {
+                    self.unreadable += 1;
+                    say("warning", &format!("not counted: {}", chain(&error)));
+                }
+            }
         }
+    }
+}
+
+async fn load(
+    storage: &dyn SessionStorage,
+    key: StorageKey,
+) -> Result<SessionDocument, SessionError> {
+    let (_, bytes) = storage.read_all(&key).await?;
+    match SessionDocument::load(bytes, &LoadOptions::default()) {
+        Ok(loaded) => Ok(loaded.document),
+        Err(source) => Err(SessionError::NotASession { key, source }),
     }
 }
 

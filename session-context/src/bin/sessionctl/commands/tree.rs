@@ -8,6 +8,7 @@ use super::show::print_preview;
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look, say};
+use crate::target::Shown;
 
 /// Print a session's entries as the tree they form
 ///
@@ -38,7 +39,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let manager = context.store.read(&self.session).await?;
+        let manager = context.store.read(&self.session, Shown::References).await?;
         if context.json {
             return self.print_json(manager.tree(), &mut context.out);
         }

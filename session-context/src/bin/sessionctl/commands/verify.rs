@@ -4,17 +4,22 @@ use std::future::poll_fn;
 use std::path::Path;
 use std::sync::Arc;
 
-use session_context::{ContextOptions, LeafChoice, build_session_context, open_existing_storage};
+use session_context::blobs::BlobStore;
+use session_context::{
+    ContextOptions, LeafChoice, SessionError, build_session_context, open_existing_storage,
+};
 use session_model::document::Loaded;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::migrate::migrate;
-use session_model::storage::{ListOptions, SessionStorage};
+use session_model::persisted::{blob_refs, names_blobs};
+use session_model::storage::{ListOptions, SessionStorage, StorageKey};
 use session_model::{Diagnostic, DiagnosticCode, Entry, EntryKind, Severity};
 
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::findings::beyond;
 use crate::output::{Output, count, look};
+use crate::store::blobs_of;
 use crate::target::{NumberedIds, Target};
 
 /// Read sessions record by record and report all that is odd
@@ -104,7 +109,13 @@ async fn all_of(
         let report = match found {
             Ok(meta) => {
                 let name = meta.key.to_string();
-                check(&Target { storage: storage.clone(), key: meta.key, name }).await
+                match blobs_of_all(&storage, &meta.key) {
+                    Ok(blobs) => {
+                        let storage = storage.clone();
+                        check(&Target { storage, key: meta.key, name, blobs }).await
+                    }
+                    Err(error) => Report::unreadable(name, &error),
+                }
             }
             Err(error) => {
                 let name = error.key().map_or_else(|| storage.to_string(), ToString::to_string);
@@ -116,6 +127,31 @@ async fn all_of(
     Ok(())
 }
 
+/// Where the blobs of a session of a storage are.
+fn blobs_of_all(storage: &Arc<dyn SessionStorage>, key: &StorageKey) -> Result<BlobStore, Failure> {
+    match storage.local_path(key) {
+        Some(path) => blobs_of(&path, storage),
+        None => Ok(BlobStore::new(storage.clone()).map_err(SessionError::from)?),
+    }
+}
+
+/// Tells which of the blobs that entries refer to are missing or damaged.
+async fn without_blobs(entries: &[Entry], blobs: &BlobStore) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for entry in entries.iter().filter(|entry| names_blobs(entry.line())) {
+        for blob in blob_refs(&entry.json()) {
+            if let Err(error) = blobs.get(blob).await {
+                let diagnostic = error.diagnostic();
+                found.push(match entry.id() {
+                    Some(id) => diagnostic.of_entry(id),
+                    None => diagnostic,
+                });
+            }
+        }
+    }
+    found
+}
+
 /// Reads one session and looks at every record.
 async fn check(target: &Target) -> Report {
     let Loaded { mut document, mut diagnostics, .. } = match target.load().await {
@@ -124,6 +160,7 @@ async fn check(target: &Target) -> Report {
     };
     let read = Some((document.header().version(), document.tree().len()));
     diagnostics.extend(document.tree().entries().iter().filter_map(without_message));
+    diagnostics.extend(without_blobs(document.tree().entries(), &target.blobs).await);
     migrate(&mut document, &mut NumberedIds::default());
     let leaf = LeafChoice::Current;
     let mut context = build_session_context(document.tree(), leaf, &ContextOptions::plain());

@@ -1,0 +1,171 @@
+//! Putting right what can be.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use bytes::Bytes;
+use session_model::document::LoadOptions;
+use session_model::storage::{
+    AppendOptions, Precondition, PutOptions, SessionStorage, SessionStorageExt, StorageKey,
+};
+use session_model::{DiagnosticCode, SessionDocument};
+
+use super::DoctorOptions;
+use super::finding::{Finding, Need, Outcome, Remedy};
+use super::records::is_cut;
+use super::survey::Survey;
+use crate::error::Result;
+use crate::manager::aside::{self, Aside};
+
+/// How often a file is gone through; each time every odd line becomes better by one record.
+const MAX_ROUNDS: usize = 1000;
+
+/// Makes all repairs and notes in the findings what came of them.
+pub(super) async fn all(
+    storage: &dyn SessionStorage,
+    survey: &Survey,
+    options: &DoctorOptions,
+    findings: &mut [Finding],
+) {
+    let mut rewritten: HashMap<String, Outcome> = HashMap::new();
+    for finding in findings {
+        let Need::Repair(remedy) = finding.need else { continue };
+        finding.outcome = match remedy {
+            // One rewrite mends all that is odd in a file.
+            Remedy::Rewrite => match rewritten.get(&finding.path) {
+                Some(outcome) => outcome.clone(),
+                None => {
+                    let done = rewrite(storage, &finding.path, options).await;
+                    let outcome = done
+                        .map_or_else(|error| Outcome::Failed(error.to_string()), Outcome::Repaired);
+                    rewritten.insert(finding.path.clone(), outcome.clone());
+                    outcome
+                }
+            },
+            Remedy::Tighten | Remedy::Retire => on_disk(survey, remedy, &finding.path, options),
+        };
+    }
+}
+
+#[cfg(feature = "file")]
+fn on_disk(survey: &Survey, remedy: Remedy, path: &str, options: &DoctorOptions) -> Outcome {
+    let Some(root) = survey.root.as_deref() else { return Outcome::Found };
+    let repair = || match remedy {
+        Remedy::Retire => {
+            let time = session_model::time::to_iso(options.clock.now_ms()).replace([':', '.'], "-");
+            let to = format!("{}/doctor-{time}/{}", super::TRASH_DIR, path.replace(".~", ""));
+            let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
+            upkeep.retire(path.as_ref(), to.as_ref()).map(|moved| match moved {
+                true => format!("moved to {to}"),
+                false => "it is in use or gone by now, and was left alone".to_owned(),
+            })
+        }
+        _ => {
+            let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
+            upkeep.tighten(path.as_ref()).map(|()| "it is private now".to_owned())
+        }
+    };
+    repair().map_or_else(Outcome::Failed, Outcome::Repaired)
+}
+
+#[cfg(not(feature = "file"))]
+fn on_disk(_: &Survey, _: Remedy, _: &str, _: &DoctorOptions) -> Outcome {
+    Outcome::Found
+}
+
+/// Gives every record of a session a line of its own and moves what is none aside.
+async fn rewrite(
+    storage: &dyn SessionStorage,
+    path: &str,
+    options: &DoctorOptions,
+) -> Result<String> {
+    let key = StorageKey::new(path)?;
+    let claim = AppendOptions::exclusive(&options.owner).when(Precondition::None);
+    let mut writer = storage.open_append(&key, claim).await?;
+    let (_, before) = storage.read_all(&key).await?;
+    let Mended { bytes, damaged, torn } = mend(&before);
+    let time = options.clock.now_ms();
+    let mut kept = Vec::new();
+    for (why, cut) in [(Aside::Damaged, damaged), (Aside::Torn, torn)] {
+        if !cut.is_empty() {
+            let size = cut.len();
+            let moved = aside::save(storage, &key, why, time, cut.into()).await?;
+            kept.push(format!("{size} bytes moved to {moved}"));
+        }
+    }
+    if bytes != before {
+        let unchanged = PutOptions::when(Precondition::Length(before.len() as u64));
+        writer.replace(bytes.into(), unchanged).await?;
+    }
+    writer.close().await?;
+    kept.push("the file has a line for each record".to_owned());
+    Ok(kept.join("; "))
+}
+
+/// A file made good, and what was cut out of it.
+struct Mended {
+    bytes: Bytes,
+    damaged: Vec<u8>,
+    torn: Vec<u8>,
+}
+
+fn mend(before: &Bytes) -> Mended {
+    let mut mended = Mended { bytes: before.clone(), damaged: Vec::new(), torn: Vec::new() };
+    for _ in 0..MAX_ROUNDS {
+        let Ok(loaded) = SessionDocument::load(mended.bytes.clone(), &LoadOptions::default())
+        else {
+            break;
+        };
+        let mut edits: Vec<(Range<usize>, DiagnosticCode)> = Vec::new();
+        for diagnostic in &loaded.diagnostics {
+            let Some(range) = &diagnostic.bytes else { continue };
+            let range = range.start as usize..range.end as usize;
+            match diagnostic.code {
+                DiagnosticCode::JoinedRecords => {
+                    edits.push((range.start..range.start, diagnostic.code))
+                }
+                code if is_cut(code) => edits.push((range, code)),
+                _ => {}
+            }
+        }
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        if edits.is_empty() {
+            break;
+        }
+        mended.apply(&edits);
+    }
+    mended
+}
+
+impl Mended {
+    fn apply(&mut self, edits: &[(Range<usize>, DiagnosticCode)]) {
+        let old = self.bytes.clone();
+        let mut new = Vec::with_capacity(old.len() + edits.len());
+        let mut at = 0;
+        for (range, code) in edits {
+            let range = range.start.max(at)..range.end.max(at);
+            new.extend_from_slice(&old[at..range.start]);
+            at = range.end;
+            let cut = &old[range];
+            match code {
+                DiagnosticCode::JoinedRecords => new.push(b'\n'),
+                DiagnosticCode::ByteOrderMark => {}
+                DiagnosticCode::TornTail => self.torn.extend_from_slice(cut),
+                _ => {
+                    let is_line = new.last().is_none_or(|&byte| byte == b'\n');
+                    let (line_end, cut) = match cut.strip_suffix(b"\n") {
+                        Some(cut) => (!is_line, cut),
+                        None => (false, cut),
+                    };
+                    self.damaged.extend_from_slice(cut);
+                    self.damaged.push(b'\n');
+                    if line_end {
+                        new.push(b'\n');
+                    }
+                }
+            }
+        }
+        new.extend_from_slice(&old[at..]);
+        self.bytes = new.into();
+    }
+}

@@ -1,0 +1,312 @@
+//! What there is in a storage, read once for all checks.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use session_model::body::EntryBody;
+use session_model::document::{LoadError, LoadOptions, Loaded};
+use session_model::layout::{BLOBS_DIR, SESSION_SUFFIX, SESSIONS_DIR, artifacts_key};
+use session_model::storage::{
+    ListOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
+};
+use session_model::{CURRENT_VERSION, Diagnostic, Entry, EntryKind, SessionDocument};
+use sha2::{Digest, Sha256};
+
+use super::TRASH_DIR;
+use crate::error::Result;
+
+const BLOB_REFERENCE: &[u8] = b"blob:sha256:";
+const DIGEST_CHARS: usize = 64;
+
+/// Everything a check looks at.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) sessions: Vec<SessionFile>,
+    pub(super) artifacts: Vec<StorageKey>,
+    /// Folders of artifacts whose session is not there, and how many they are.
+    pub(super) orphaned: BTreeMap<String, usize>,
+    pub(super) asides: Vec<Aside>,
+    pub(super) blobs: BTreeMap<String, Blob>,
+    /// Whether the storage is the place of the blobs that sessions refer to.
+    pub(super) knows_blobs: bool,
+    /// What could not be listed, and why.
+    pub(super) unreadable: Vec<(String, String)>,
+    /// The directory of the storage, if it has one.
+    pub(super) root: Option<PathBuf>,
+    /// What of it belongs to sessions.
+    pub(super) places: Vec<PathBuf>,
+    used: HashSet<String>,
+}
+
+/// A file that should be a session.
+#[derive(Debug)]
+pub(super) struct SessionFile {
+    pub(super) key: StorageKey,
+    /// Whether it lies among the artifacts of another one.
+    pub(super) is_child: bool,
+    pub(super) content: Content,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Session(Facts),
+    Empty,
+    NotASession(String),
+    Unreadable(String),
+}
+
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) id: String,
+    pub(super) cwd: Option<String>,
+    pub(super) version: f64,
+    pub(super) is_newer: bool,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Entries and what they refer to that is not there.
+    pub(super) dangling: Vec<(String, String)>,
+    /// The digests of blobs the file names anywhere.
+    pub(super) blobs: BTreeSet<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Blob {
+    Good,
+    Damaged,
+    Stray,
+    Unreadable(String),
+}
+
+/// Bytes that were put aside.
+#[derive(Debug)]
+pub(super) struct Aside {
+    pub(super) key: StorageKey,
+    pub(super) size: u64,
+    /// How many records with an id are in them.
+    pub(super) records: usize,
+    /// How many of these are in the session.
+    pub(super) known: usize,
+}
+
+impl Survey {
+    pub(super) async fn of(
+        storage: &dyn SessionStorage,
+        only: Option<&StorageKey>,
+        progress: &mut (dyn FnMut(usize, usize) + Send),
+    ) -> Result<Self> {
+        let mut survey = Self::default();
+        let (found, errors) = storage.list_all(None, ListOptions::default()).await;
+        for error in errors {
+            let Some(key) = error.key().filter(|key| is_wanted(key, only)).cloned() else {
+                if only.is_some() || error.kind() == StorageErrorKind::Invalid {
+                    continue;
+                }
+                return Err(error.into());
+            };
+            survey.unreadable.push((key.to_string(), error.to_string()));
+        }
+        let keys: Vec<_> =
+            found.into_iter().map(|meta| meta.key).filter(|key| is_wanted(key, only)).collect();
+        survey.knows_blobs = only.is_none() && keys.iter().any(is_of_agent);
+        let is_session = |key: &StorageKey| artifacts_key(key).is_some() || only == Some(key);
+        let files: Vec<_> = keys
+            .iter()
+            .filter(|key| is_session(key) && top(key) != Some(BLOBS_DIR))
+            .cloned()
+            .collect();
+        let present: HashSet<&StorageKey> = files.iter().collect();
+        for (at, key) in files.iter().enumerate() {
+            let content = survey.read(storage, key).await;
+            let is_child = owner_of(key, &present).is_some();
+            survey.sessions.push(SessionFile { key: key.clone(), is_child, content });
+            progress(at + 1, files.len());
+        }
+        for key in keys.iter().filter(|key| !present.contains(key)) {
+            survey.sort_in(storage, key, &present).await;
+        }
+        survey.root = StorageKey::new(SESSIONS_DIR)
+            .ok()
+            .and_then(|key| Some(storage.local_path(&key)?.parent()?.to_owned()));
+        survey.places = survey.places_of(only);
+        Ok(survey)
+    }
+
+    pub(super) fn is_used(&self, digest: &str) -> bool {
+        self.used.contains(digest)
+    }
+
+    async fn read(&mut self, storage: &dyn SessionStorage, key: &StorageKey) -> Content {
+        let bytes = match storage.read_all(key).await {
+            Ok((_, bytes)) => bytes,
+            Err(error) => return Content::Unreadable(error.to_string()),
+        };
+        let blobs = references(&bytes);
+        self.used.extend(blobs.iter().cloned());
+        match SessionDocument::load(bytes, &LoadOptions::default()) {
+            Ok(loaded) => Content::Session(facts(loaded, blobs)),
+            Err(LoadError::Empty) => Content::Empty,
+            Err(error) => Content::NotASession(error.to_string()),
+        }
+    }
+
+    /// Finds the place of what is no session.
+    async fn sort_in(
+        &mut self,
+        storage: &dyn SessionStorage,
+        key: &StorageKey,
+        sessions: &HashSet<&StorageKey>,
+    ) {
+        if let Some(session) = session_of_aside(key) {
+            let Ok((meta, bytes)) = storage.read_all(key).await else { return };
+            self.used.extend(references(&bytes));
+            let ids = ids_in(&bytes);
+            let there = match storage.read_all(&session).await {
+                Ok((_, bytes)) => ids_in(&bytes),
+                Err(_) => HashSet::new(),
+            };
+            let known = ids.intersection(&there).count();
+            let (key, records) = (key.clone(), ids.len());
+            self.asides.push(Aside { key, size: meta.size, records, known });
+        } else if top(key) == Some(BLOBS_DIR) {
+            let name = key.as_str()[BLOBS_DIR.len() + 1..].to_owned();
+            let blob = look_at_blob(storage, key, &name).await;
+            self.blobs.insert(name, blob);
+        } else if owner_of(key, sessions).is_some() {
+            self.artifacts.push(key.clone());
+        } else if top(key) == Some(SESSIONS_DIR) && key.segments().count() > 3 {
+            let folder: Vec<_> = key.segments().take(3).collect();
+            *self.orphaned.entry(folder.join("/")).or_default() += 1;
+        }
+    }
+
+    /// What of the storage's directory belongs to sessions: of an agent directory all it has for
+    /// them, else the files themselves.
+    fn places_of(&self, only: Option<&StorageKey>) -> Vec<PathBuf> {
+        if only.is_none() && self.knows_blobs {
+            let names = ["sessions", "blobs", "terminal-sessions", TRASH_DIR, ".~lock"];
+            let history = ["history.db", "history.db-wal", "history.db-shm"];
+            return names.into_iter().chain(history).map(PathBuf::from).collect();
+        }
+        let sessions = self.sessions.iter().filter(|session| !session.is_child);
+        let with_artifacts = sessions.flat_map(|session| {
+            let artifacts = artifacts_key(&session.key);
+            [Some(session.key.clone()), artifacts].into_iter().flatten()
+        });
+        let asides = self.asides.iter().map(|aside| aside.key.clone());
+        with_artifacts.chain(asides).map(|key| key.as_str().into()).collect()
+    }
+}
+
+fn top(key: &StorageKey) -> Option<&str> {
+    key.segments().next()
+}
+
+fn is_of_agent(key: &StorageKey) -> bool {
+    matches!(top(key), Some(SESSIONS_DIR | BLOBS_DIR)) && key.segments().count() > 1
+}
+
+fn is_wanted(key: &StorageKey, only: Option<&StorageKey>) -> bool {
+    match only {
+        None => top(key) != Some(TRASH_DIR) && !key.file_name().starts_with('.'),
+        Some(session) => {
+            key == session
+                || session_of_aside(key).as_ref() == Some(session)
+                || artifacts_key(session).is_some_and(|artifacts| key.is_below(&artifacts))
+        }
+    }
+}
+
+/// The session that has put these bytes aside.
+fn session_of_aside(key: &StorageKey) -> Option<StorageKey> {
+    let name = key.file_name();
+    let at = [".jsonl.torn-", ".jsonl.damaged-"].iter().find_map(|mark| name.find(mark))?;
+    key.with_file_name(&name[..at + SESSION_SUFFIX.len()]).ok()
+}
+
+/// The nearest session whose artifacts a key is among.
+fn owner_of(key: &StorageKey, sessions: &HashSet<&StorageKey>) -> Option<StorageKey> {
+    let mut folder = key.parent();
+    while let Some(present) = folder {
+        if let Ok(session) = StorageKey::new(format!("{present}{SESSION_SUFFIX}"))
+            && sessions.contains(&session)
+        {
+            return Some(session);
+        }
+        folder = present.parent();
+    }
+    None
+}
+
+fn facts(loaded: Loaded, blobs: BTreeSet<String>) -> Facts {
+    let Loaded { document, diagnostics, .. } = loaded;
+    let (header, tree) = (document.header(), document.tree());
+    let missing = |target: &str| !target.is_empty() && tree.find(target).is_none();
+    let refers = |entry: &Entry| {
+        let target = match entry.kind() {
+            EntryKind::Label | EntryKind::Archive | EntryKind::Compaction => target(entry.body())?,
+            _ => return None,
+        };
+        let id = entry.id().unwrap_or_default().into_owned();
+        missing(&target).then_some((id, target))
+    };
+    Facts {
+        id: header.id(),
+        cwd: header.cwd(),
+        version: header.version(),
+        is_newer: header.version() > f64::from(CURRENT_VERSION),
+        diagnostics,
+        dangling: tree.entries().iter().filter_map(refers).collect(),
+        blobs,
+    }
+}
+
+fn target(body: EntryBody) -> Option<String> {
+    match body {
+        EntryBody::Label(label) => Some(label.target_id),
+        EntryBody::Archive(archive) => Some(archive.target_id),
+        EntryBody::Compaction(compaction) => Some(compaction.first_kept_entry_id),
+        _ => None,
+    }
+}
+
+/// The digests of blobs that are named anywhere in a file, damaged lines included.
+fn references(bytes: &[u8]) -> BTreeSet<String> {
+    memchr::memmem::find_iter(bytes, BLOB_REFERENCE)
+        .filter_map(|at| {
+            let start = at + BLOB_REFERENCE.len();
+            let digest = std::str::from_utf8(bytes.get(start..start + DIGEST_CHARS)?).ok()?;
+            is_digest(digest).then(|| digest.to_owned())
+        })
+        .collect()
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == DIGEST_CHARS && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+async fn look_at_blob(storage: &dyn SessionStorage, key: &StorageKey, name: &str) -> Blob {
+    if !is_digest(name) {
+        return Blob::Stray;
+    }
+    match storage.read_all(key).await {
+        Ok((_, bytes)) => {
+            let digest: String =
+                Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            if digest == name { Blob::Good } else { Blob::Damaged }
+        }
+        Err(error) => Blob::Unreadable(error.to_string()),
+    }
+}
+
+/// The ids of the records in a file, or in a part of one.
+fn ids_in(bytes: &Bytes) -> HashSet<String> {
+    // A part has no header of its own.
+    let whole = [&b"{\"type\":\"session\",\"version\":3,\"id\":\"\"}\n"[..], bytes].concat();
+    match SessionDocument::load(whole.into(), &LoadOptions::default()) {
+        Ok(loaded) => {
+            let entries = loaded.document.tree().entries().iter();
+            entries.filter_map(|entry| entry.id().map(|id| id.into_owned())).collect()
+        }
+        Err(_) => HashSet::new(),
+    }
+}

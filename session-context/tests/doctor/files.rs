@@ -1,0 +1,72 @@
+//! Modes, leftovers and claims.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::support::{Agent, HEADER, SESSION};
+
+fn mode(agent: &Agent, name: &str) -> u32 {
+    fs::metadata(agent.path().join(name)).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn what_others_may_read_is_closed_and_nothing_opened() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    agent.write("blobs/x", "");
+    agent.write("config/run.sh", "not ours");
+    for (name, mode) in
+        [(SESSION, 0o644), ("sessions", 0o755), ("blobs/x", 0o400), ("config/run.sh", 0o755)]
+    {
+        fs::set_permissions(agent.path().join(name), Permissions::from_mode(mode)).unwrap();
+    }
+    let stray = "stray-blob blobs/x: its name is not that of a blob => you: move it elsewhere";
+    let can = "can: take the rights of others";
+    let found = [
+        stray.to_owned(),
+        format!("too-open sessions: its mode is 755; 700 keeps it private => {can}"),
+        format!("too-open S: its mode is 644; 600 keeps it private => {can}"),
+    ];
+    assert_eq!(agent.look(), found);
+    let fixed = found.map(|line| line.replace(can, "done: it is private now"));
+    assert_eq!(agent.fix(), fixed);
+    assert_eq!(agent.look(), [stray]);
+    let names = [SESSION, "sessions", "blobs/x", "config/run.sh"];
+    assert_eq!(names.map(|name| mode(&agent, name)), [0o600, 0o700, 0o400, 0o755]);
+}
+
+#[test]
+fn what_was_left_behind_goes_to_the_trash() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    agent.write("sessions/--w-app--/.~a.jsonl.0badcafe.tmp", "half");
+    agent.write("sessions/--w-app--/.~gone.jsonl.lock", "pid=1\n");
+    let name = SESSION.rsplit('/').next().unwrap();
+    agent.write(&format!("sessions/--w-app--/.~{name}.lock"), "pid=1\n");
+    symlink("/etc/passwd", agent.path().join("sessions/--w-app--/link")).unwrap();
+    let trash = "trash/doctor-2026-03-02T00-00-00-000Z/sessions/--w-app--";
+    let told = |what: [String; 2]| {
+        let [temp, claim] = what;
+        vec![
+            format!(
+                "leftover sessions/--w-app--/.~a.jsonl.0badcafe.tmp: a writer that is gone left it unfinished => {temp}"
+            ),
+            format!(
+                "stale-claim sessions/--w-app--/.~gone.jsonl.lock: nobody holds it, and what it was for is gone => {claim}"
+            ),
+        ]
+    };
+    let can = || "can: move it into the trash".to_owned();
+    let without_link = |found: Vec<String>| -> Vec<String> {
+        let (links, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|line| line.contains("/link:"));
+        assert_eq!(links.len(), 1);
+        assert!(links[0].contains(" => you: "), "{links:?}");
+        others
+    };
+    assert_eq!(without_link(agent.look()), told([can(), can()]));
+    let moved = |name| format!("done: moved to {trash}/{name}");
+    let want = told([moved("a.jsonl.0badcafe.tmp"), moved("gone.jsonl.lock")]);
+    assert_eq!(without_link(agent.fix()), want);
+    assert_eq!(without_link(agent.look()), [] as [&str; 0]);
+    assert_eq!(agent.read(&format!("{trash}/a.jsonl.0badcafe.tmp")), b"half");
+    assert_eq!(mode(&agent, "trash"), 0o700);
+}

@@ -1,0 +1,8 @@
+//! Looking for what is odd in agent directories, and repairing it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod files;
+mod random;
+mod records;
+mod stores;
+mod support;

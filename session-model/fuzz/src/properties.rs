@@ -1,0 +1,140 @@
+//! What holds for any bytes; fuzz targets and the replay of the committed inputs share it.
+
+use session_context::{ContextOptions, LeafChoice, build_session_context};
+use session_model::Entry;
+use session_model::TitleSlot;
+use session_model::body::EntryBody;
+use session_model::document::{LoadOptions, SessionDocument};
+use session_model::env::IdSource;
+use session_model::json::RawJson;
+use session_model::migrate::migrate;
+use session_model::persisted::PersistOptions;
+use session_model::tree_view::{TreeView, TreeViewOptions};
+
+const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
+
+#[derive(Debug)]
+struct Counted(u32);
+
+impl IdSource for Counted {
+    fn entry_id(&mut self) -> String {
+        self.0 += 1;
+        format!("{:08x}", self.0)
+    }
+
+    fn session_id(&mut self) -> String {
+        self.entry_id()
+    }
+}
+
+fn load(file: &[u8]) -> Option<SessionDocument> {
+    let loaded = SessionDocument::load(file.to_vec().into(), &LoadOptions::default());
+    loaded.ok().map(|loaded| loaded.document)
+}
+
+fn written(document: &SessionDocument) -> Vec<u8> {
+    document.to_payload().to_bytes().to_vec()
+}
+
+fn lines(document: &SessionDocument) -> Vec<&[u8]> {
+    document.tree().entries().iter().map(|entry| &entry.line()[..]).collect()
+}
+
+/// An entry read from a line keeps its text, and its typed body can be read and written.
+pub fn line(bytes: &[u8]) {
+    let Ok(json) = RawJson::parse(bytes.to_vec()) else { return };
+    let Some(entry) = Entry::from_json(&json) else { return };
+    assert_eq!(RawJson::parse(entry.line().clone()).ok(), Some(entry.json()));
+    let body: EntryBody = entry.body();
+    let again = Entry::from_json(&body.to_entry_json("id", None, "2026-01-01T00:00:00.000Z"));
+    assert_eq!(
+        again.map(|again| again.entry_type().into_owned()),
+        Some(entry.entry_type().into_owned())
+    );
+    let stored = |json: &RawJson| {
+        let entry = Entry::with_persisted_form(json, &PersistOptions::default())?;
+        RawJson::parse(entry.line().clone()).ok()
+    };
+    let once = stored(&json);
+    assert_eq!(once.as_ref().and_then(stored), once);
+}
+
+/// A file is written back as it was, but for a byte order mark, and takes another entry.
+pub fn file(bytes: &[u8]) {
+    let Some(mut document) = load(bytes) else { return };
+    let same = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    assert_eq!(written(&document), same);
+    let again = load(same).map(|again| lines(&again).concat());
+    assert_eq!(again, Some(lines(&document).concat()));
+    let before = document.tree().len();
+    document.forget_torn_tail();
+    let new = RawJson::parse(br#"{"type":"custom","id":"new","parentId":null}"#.to_vec());
+    let Some(new) = new.ok().and_then(|json| Entry::from_json(&json)) else { return };
+    document.push(new.clone());
+    let reloaded = load(&written(&document)).map(|again| again.tree().entries().to_vec());
+    let reloaded = reloaded.unwrap_or_default();
+    assert_eq!(reloaded.len(), before + 1);
+    assert_eq!(reloaded.last().map(Entry::json), Some(new.json()));
+}
+
+/// A slot that is read is written with the same meaning, in exactly its size.
+pub fn title_slot(bytes: &[u8]) {
+    if let Some(slot) = TitleSlot::read(bytes) {
+        assert_eq!(TitleSlot::read(&slot.to_line()), Some(slot));
+    }
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let slot = TitleSlot { title: text, source: None, updated_at: String::new() };
+    let read = TitleSlot::read(&slot.to_line());
+    assert!(read.is_some_and(|read| slot.title.starts_with(&read.title)));
+}
+
+/// Migrating twice is migrating once, and what was migrated reads the same again.
+pub fn migration(bytes: &[u8]) {
+    let Some(mut document) = load(bytes) else { return };
+    let entries = document.tree().len();
+    if migrate(&mut document, &mut Counted(0)).is_none() {
+        return;
+    }
+    assert_eq!(document.tree().len(), entries);
+    let once = written(&document);
+    assert_eq!(migrate(&mut document, &mut Counted(0)).map(|m| m.diagnostic()), None);
+    let again = load(&once);
+    assert_eq!(again.as_ref().map(lines), Some(lines(&document)));
+    let mut again = again.unwrap_or_else(|| SessionDocument::new(document.header().clone()));
+    assert_eq!(migrate(&mut again, &mut Counted(0)).map(|m| m.diagnostic()), None);
+    assert_eq!(written(&again), once);
+}
+
+/// Whatever ids and parents say, every entry is shown once and every walk ends.
+pub fn tree(bytes: &[u8]) {
+    let Some(document) = load(&[HEADER, bytes].concat()) else { return };
+    let tree = document.tree();
+    for node in tree.nodes() {
+        let path = tree.path_to(node);
+        assert_eq!(path.last(), Some(&node));
+        assert!(path.len() <= tree.len());
+    }
+    let mut shown: Vec<_> = tree.rows(Default::default()).iter().map(|row| row.node).collect();
+    shown.sort();
+    let archived = |id: Option<&str>| id.is_some_and(|id| tree.is_archived(id));
+    if !tree.entries().iter().any(|entry| archived(entry.id().as_deref())) {
+        assert_eq!(shown, tree.nodes().collect::<Vec<_>>());
+    }
+    let view = TreeView::new(tree, &TreeViewOptions::default().with_archived());
+    assert!(view.rows().len() <= tree.len() + 1);
+}
+
+/// The context of any leaf can be built, in every form, and is JSON.
+pub fn context(bytes: &[u8]) {
+    let Some(document) = load(&[HEADER, bytes].concat()) else { return };
+    let tree = document.tree();
+    for options in
+        [ContextOptions::default(), ContextOptions::plain(), ContextOptions::transcript()]
+    {
+        let context = build_session_context(tree, LeafChoice::Current, &options);
+        assert!(RawJson::parse(context.to_json().as_bytes().clone()).is_ok());
+        for message in context.to_llm() {
+            assert!(!message.role().is_empty());
+        }
+    }
+}

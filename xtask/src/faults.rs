@@ -1,0 +1,94 @@
+//! `cargo xtask faults`: sessions under failing calls, kills, full disks and power cuts.
+
+use std::fs;
+
+use clap::Args;
+
+use crate::{
+    Error, Report, Result, packages,
+    process::{cargo, on_path, run as run_command},
+};
+
+/// Set to `long` for the long form.
+const FORM: &str = "SESSION_TEST_FAULTS";
+/// Names the file that gets a line for every test.
+const TABLE: &str = "SESSION_TEST_FAULTS_TABLE";
+/// Programs the tests start, each with the package that brings it.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("strace", "strace"),
+    ("losetup", "util-linux"),
+    ("mount", "util-linux"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("xfs_io", "xfsprogs"),
+];
+
+/// Which faults to run, and how many.
+#[derive(Args, Debug, Default)]
+pub struct Options {
+    /// Many more kills and power cuts
+    #[arg(long)]
+    long: bool,
+    /// Run the tests with this in their names only; all without
+    name: Option<String>,
+}
+
+/// Installs what is missing, runs the tests and prints what each met.
+pub fn run(options: &Options, report: &mut Report) {
+    if report.try_step("tools for faults", install_tools).is_none() {
+        return;
+    }
+    report.step("faults", || {
+        let dir = tempfile::tempdir().map_err(Error::Scratch)?;
+        let table = dir.path().join("table");
+        let mut command = cargo();
+        command.args([
+            "test",
+            "--package",
+            "session-context",
+            "--all-features",
+            "--test",
+            "faults",
+        ]);
+        command.arg("--").args(&options.name).env(TABLE, &table);
+        if options.long {
+            command.env(FORM, "long");
+        }
+        let passed = run_command(&mut command);
+        // Without a single test that passed there is no table.
+        eprint!("{}", aligned(&fs::read_to_string(&table).unwrap_or_default()));
+        passed
+    });
+}
+
+/// Installs those of the programs that are missing.
+pub(crate) fn install_tools() -> Result<()> {
+    let missing = |program: &str| on_path(&[program]).is_none();
+    for (program, package) in PROGRAMS {
+        if missing(program) {
+            packages::install(&[package], || !missing(program)).map_err(|tried| Error::NoTool {
+                program,
+                package,
+                tried,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Lines of a name, a tab and a text, sorted, with the texts below each other.
+fn aligned(table: &str) -> String {
+    let mut rows: Vec<_> = table.lines().filter_map(|line| line.split_once('\t')).collect();
+    rows.sort_unstable();
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    rows.iter().map(|(name, text)| format!("  {name:<width$}  {text}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_its_texts_below_each_other() {
+        assert_eq!(aligned("longer\ttwo\na\tone\n"), "  a       one\n  longer  two\n");
+    }
+}

@@ -1,0 +1,114 @@
+//! Installing programs with the system's package manager.
+
+use std::process::Command;
+
+use crate::process::{on_path, run};
+
+/// A package manager.
+struct Manager {
+    program: &'static str,
+    /// Whether only root may install.
+    needs_root: bool,
+    /// What comes before the package's name.
+    install: &'static [&'static str],
+    /// A fresh machine has no package lists, and old lists name files that are gone.
+    update: Option<&'static str>,
+}
+
+const MANAGERS: [Manager; 4] = [
+    Manager {
+        program: "apt-get",
+        needs_root: true,
+        install: &["install", "--yes", "--no-install-recommends"],
+        update: Some("update"),
+    },
+    Manager {
+        program: "dnf",
+        needs_root: true,
+        install: &["install", "--assumeyes"],
+        update: None,
+    },
+    Manager { program: "apk", needs_root: true, install: &["add", "--no-cache"], update: None },
+    Manager { program: "brew", needs_root: false, install: &["install"], update: None },
+];
+
+/// Installs one package after the other until what is wanted is there.
+///
+/// The error says what was tried.
+pub(crate) fn install(packages: &[&str], is_there: impl Fn() -> bool) -> Result<(), String> {
+    let Some(manager) = MANAGERS.iter().find(|manager| on_path(&[manager.program]).is_some())
+    else {
+        let known = MANAGERS.map(|manager| manager.program).join(", ");
+        return Err(format!("none of {known} is there to install it"));
+    };
+    let sudo = manager.needs_root && !rustix::process::geteuid().is_root();
+    let mut last = String::new();
+    for args in manager.attempts(packages) {
+        if let Err(error) = run(&mut manager.command(&args, sudo)) {
+            last = error.chain();
+            eprintln!("{last}");
+        }
+        if is_there() {
+            return Ok(());
+        }
+    }
+    Err(format!("{} did not bring it ({last})", manager.program))
+}
+
+impl Manager {
+    /// The arguments to run it with, one list after the other.
+    fn attempts<'a>(&self, packages: &[&'a str]) -> Vec<Vec<&'a str>> {
+        let install = |package: &&'a str| [self.install, &[*package]].concat();
+        let first = packages.first().filter(|_| self.update.is_some()).map(install);
+        let update = self.update.map(|update| vec![update]);
+        first.into_iter().chain(update).chain(packages.iter().map(install)).collect()
+    }
+
+    fn command(&self, args: &[&str], sudo: bool) -> Command {
+        // `sudo` drops our environment, so the variable is set behind it.
+        let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive", self.program];
+        if sudo {
+            words.insert(0, "sudo");
+        }
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(args);
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::command_line;
+
+    #[test]
+    fn root_installs_directly_and_others_through_sudo() {
+        let apt = &MANAGERS[0];
+        assert_eq!(
+            command_line(&apt.command(&["update"], false)),
+            "env DEBIAN_FRONTEND=noninteractive apt-get update"
+        );
+        assert_eq!(
+            command_line(&apt.command(&["install", "strace"], true)),
+            "sudo env DEBIAN_FRONTEND=noninteractive apt-get install strace"
+        );
+    }
+
+    #[test]
+    fn lists_are_brought_up_to_date_once_a_package_is_not_found() {
+        let lines = |manager: &Manager| -> Vec<String> {
+            manager.attempts(&["a", "b"]).iter().map(|args| args.join(" ")).collect()
+        };
+        let install = "install --yes --no-install-recommends";
+        assert_eq!(
+            lines(&MANAGERS[0]),
+            [
+                format!("{install} a"),
+                "update".to_owned(),
+                format!("{install} a"),
+                format!("{install} b")
+            ]
+        );
+        assert_eq!(lines(&MANAGERS[3]), ["install a", "install b"]);
+    }
+}
