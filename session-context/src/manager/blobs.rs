@@ -61,7 +61,7 @@ impl SessionManager {
         entry: &Entry,
     ) -> impl Future<Output = (Entry, Vec<Diagnostic>)> + Send + use<> {
         // The future holds no part of the session, whose writer may not be shared by threads.
-        let (blobs, persist, entry) = (self.blobs(), self.persist.clone(), entry.clone());
+        let (blobs, persist, entry) = (self.blobs(), self.persist, entry.clone());
         async move {
             let (bytes, mut found) = read_blobs(&blobs, blob_refs(&entry.json())).await;
             if let Some(id) = entry.id() {

@@ -113,7 +113,7 @@ impl SessionManager {
             durability: self.durability,
             observers: self.observers.clone(),
             load: self.load.clone(),
-            persist: self.persist.clone(),
+            persist: self.persist,
             blobs: self.blobs.clone(),
             resolve: self.resolve,
         };
