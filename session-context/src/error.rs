@@ -45,6 +45,41 @@ pub enum SessionError {
         /// The id.
         id: String,
     },
+    /// A new answer was given to what is no result of the tool `ask`.
+    #[error("entry {id} is no answer to a question, so it cannot be answered anew")]
+    NotAnAnswer {
+        /// The entry's id.
+        id: String,
+    },
+    /// A checkpoint is open already.
+    #[error("checkpoint {id} is open; rewind it before opening another")]
+    CheckpointOpen {
+        /// The entry it begins with.
+        id: String,
+    },
+    /// There is no checkpoint to go back to.
+    #[error("no checkpoint is open on the way to the leaf")]
+    NoOpenCheckpoint,
+    /// A rewind without a report would keep nothing of what was found out.
+    #[error("a rewind needs a report that is not empty")]
+    EmptyReport,
+    /// A session's directory is not there, and the host refused to open it without.
+    #[error("{key} works in {cwd}, which is not there; bring it back or move the session")]
+    MissingCwd {
+        /// The session.
+        key: StorageKey,
+        /// Its directory.
+        cwd: String,
+    },
+    /// The host's own code failed.
+    #[error("{what} failed")]
+    Host {
+        /// Which part of it.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: Arc<dyn std::error::Error + Send + Sync>,
+    },
     /// What was to be appended is no message or entry.
     #[error("this cannot be appended: {reason}")]
     InvalidEntry {
@@ -97,6 +132,13 @@ pub enum SessionError {
 }
 
 impl SessionError {
+    pub(crate) fn host(
+        what: &'static str,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Self {
+        Self::Host { what, source: source.into() }
+    }
+
     /// Returns the storage's error at the bottom of this one, if that is what it comes from.
     ///
     /// Its kind tells what to do: [`Busy`](session_model::storage::StorageErrorKind::Busy) names

@@ -2,15 +2,18 @@
 
 pub mod artifacts;
 pub mod blobs;
+pub mod checkpoint;
 pub mod context;
 pub mod doctor;
 pub mod env;
 mod error;
 pub mod listing;
 pub mod manager;
+pub mod navigation;
 mod open_storage;
 pub mod operations;
 pub mod reader;
+pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

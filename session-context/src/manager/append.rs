@@ -89,7 +89,7 @@ impl SessionManager {
         Ok(id)
     }
 
-    pub(super) fn check_writable(&self) -> Result<()> {
+    pub(crate) fn check_writable(&self) -> Result<()> {
         match self.read_only_reason() {
             None => Ok(()),
             Some(reason) => {

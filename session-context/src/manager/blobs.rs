@@ -56,30 +56,43 @@ impl SessionManager {
     ///
     /// Those are references in image blocks of messages, in `image_url`, and of texts that were
     /// cut. The session stays as it is, and so does the line of the entry.
-    pub async fn resolved(&self, entry: &Entry) -> (Entry, Vec<Diagnostic>) {
-        let (bytes, mut found) = self.read_blobs(blob_refs(&entry.json())).await;
-        if let Some(id) = entry.id() {
-            found = found.into_iter().map(|diagnostic| diagnostic.of_entry(&*id)).collect();
+    pub fn resolved(
+        &self,
+        entry: &Entry,
+    ) -> impl Future<Output = (Entry, Vec<Diagnostic>)> + Send + use<> {
+        // The future holds no part of the session, whose writer may not be shared by threads.
+        let (blobs, persist, entry) = (self.blobs(), self.persist, entry.clone());
+        async move {
+            let (bytes, mut found) = read_blobs(&blobs, blob_refs(&entry.json())).await;
+            if let Some(id) = entry.id() {
+                found = found.into_iter().map(|diagnostic| diagnostic.of_entry(&*id)).collect();
+            }
+            let whole = restored(&entry.json(), |id| bytes.get(&id).cloned());
+            let entry =
+                whole.map_or_else(|| entry.clone(), |json| entry.with_whole(json, &persist));
+            (entry, found)
         }
-        let whole = restored(&entry.json(), |id| bytes.get(&id).cloned());
-        let entry =
-            whole.map_or_else(|| entry.clone(), |json| entry.with_whole(json, &self.persist));
-        (entry, found)
     }
 
     /// Puts the content of blobs into the messages of a context; what is missing or damaged is
     /// among the context's diagnostics then, and the reference stays.
-    pub async fn resolve_images(&self, context: &mut SessionContext) {
-        for at in 0..context.messages.len() {
-            let Some(entry) = context.messages[at].as_entry() else { continue };
-            let (bytes, found) = self.read_blobs(blob_refs(&entry)).await;
-            let id = context.messages[at].entry_id().map(str::to_owned);
-            context.diagnostics.extend(found.into_iter().map(|found| match &id {
-                Some(id) => found.of_entry(id),
-                None => found,
-            }));
-            if let Some(whole) = restored(&entry, |id| bytes.get(&id).cloned()) {
-                context.messages[at].take_from_entry(&whole);
+    pub fn resolve_images<'a>(
+        &self,
+        context: &'a mut SessionContext,
+    ) -> impl Future<Output = ()> + Send + use<'a> {
+        let blobs = self.blobs();
+        async move {
+            for at in 0..context.messages.len() {
+                let Some(entry) = context.messages[at].as_entry() else { continue };
+                let (bytes, found) = read_blobs(&blobs, blob_refs(&entry)).await;
+                let id = context.messages[at].entry_id().map(str::to_owned);
+                context.diagnostics.extend(found.into_iter().map(|found| match &id {
+                    Some(id) => found.of_entry(id),
+                    None => found,
+                }));
+                if let Some(whole) = restored(&entry, |id| bytes.get(&id).cloned()) {
+                    context.messages[at].take_from_entry(&whole);
+                }
             }
         }
     }
@@ -109,25 +122,28 @@ impl SessionManager {
         Arc::make_mut(&mut self.document)
             .edit_entries(|_, entry| resolved.get(entry.line()).cloned());
     }
+}
 
-    async fn read_blobs(&self, ids: Vec<BlobRef>) -> (HashMap<BlobRef, Bytes>, Vec<Diagnostic>) {
-        let (mut bytes, mut found) = (HashMap::new(), Vec::new());
-        for id in ids {
-            if bytes.contains_key(&id) {
+async fn read_blobs(
+    blobs: &Result<BlobStore>,
+    ids: Vec<BlobRef>,
+) -> (HashMap<BlobRef, Bytes>, Vec<Diagnostic>) {
+    let (mut bytes, mut found) = (HashMap::new(), Vec::new());
+    for id in ids {
+        if bytes.contains_key(&id) {
+            continue;
+        }
+        let got = match blobs {
+            Ok(blobs) => blobs.get(id).await,
+            Err(error) => {
+                found.push(Diagnostic::new(DiagnosticCode::Unreadable, error.to_string()));
                 continue;
             }
-            let got = match self.blobs() {
-                Ok(blobs) => blobs.get(id).await,
-                Err(error) => {
-                    found.push(Diagnostic::new(DiagnosticCode::Unreadable, error.to_string()));
-                    continue;
-                }
-            };
-            match got {
-                Ok(content) => drop(bytes.insert(id, content)),
-                Err(error) => found.push(error.diagnostic()),
-            }
+        };
+        match got {
+            Ok(content) => drop(bytes.insert(id, content)),
+            Err(error) => found.push(error.diagnostic()),
         }
-        (bytes, found)
     }
+    (bytes, found)
 }

@@ -2,9 +2,10 @@
 
 use session_model::body::BranchSummary;
 use session_model::json::RawJson;
+use session_model::tree::NodeId;
 
 use super::SessionManager;
-use crate::error::Result;
+use crate::error::{Result, SessionError};
 
 /// What `fromId` says of a branch from above all entries.
 const ROOT: &str = "root";
@@ -20,8 +21,12 @@ impl SessionManager {
     /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry).
     pub fn branch(&mut self, id: &str) -> Result<()> {
         let node = self.find(id)?;
-        self.document_mut().set_leaf(Some(node));
+        self.go_to(Some(node));
         Ok(())
+    }
+
+    pub(crate) fn go_to(&mut self, leaf: Option<NodeId>) {
+        self.document_mut().set_leaf(leaf);
     }
 
     /// Moves above all entries, so that the next one becomes a root of its own.
@@ -53,7 +58,7 @@ impl SessionManager {
             ..Default::default()
         };
         let appended = self.append_branch_summary(summary).await;
-        if matches!(appended, Err(crate::SessionError::ReadOnly { .. })) {
+        if !matches!(appended, Ok(_) | Err(SessionError::NotSaved { .. })) {
             self.document_mut().set_leaf(before);
         }
         appended

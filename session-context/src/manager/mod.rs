@@ -17,6 +17,8 @@ mod persist;
 mod rewrite;
 mod shared;
 mod state;
+mod switch;
+mod writes;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -43,6 +45,7 @@ pub use options::{NewSession, SessionOptions};
 pub use rewrite::NameSource;
 pub use shared::{SessionGuard, SharedSession};
 pub use state::SessionState;
+pub(crate) use writes::Writes;
 
 /// An open session.
 ///
@@ -90,12 +93,15 @@ pub struct SessionManager {
     load: LoadOptions,
     persist: PersistOptions,
     blobs: Option<BlobStore>,
+    resolve: bool,
     /// Blobs this session made sure of, or read.
     saved_blobs: HashSet<BlobRef>,
     /// The first failure to save since the file was last known to hold everything.
     failure: Option<Arc<SessionError>>,
     diagnostics: Vec<Diagnostic>,
     usage: Option<UsageTotals>,
+    /// What [`fresh`](Self::fresh) gave.
+    provider_identity: Option<String>,
 }
 
 /// How the file stands to what is in memory.
@@ -285,6 +291,10 @@ impl SessionManager {
 
     fn find(&self, id: &str) -> Result<NodeId, SessionError> {
         self.tree().find(id).ok_or_else(|| SessionError::UnknownEntry { id: id.to_owned() })
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
     }
 
     fn note(&mut self, diagnostic: Diagnostic) {

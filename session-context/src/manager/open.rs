@@ -87,6 +87,7 @@ impl SessionManager {
         (self.key, self.document) = (key, Arc::new(document));
         self.diagnostics.clear();
         self.usage = None;
+        self.provider_identity = None;
         if self.eager { self.ensure_on_disk().await } else { Ok(()) }
     }
 
@@ -194,7 +195,7 @@ impl SessionManager {
         Ok(manager)
     }
 
-    async fn take_up(
+    pub(super) async fn take_up(
         storage: Arc<dyn SessionStorage>,
         ObjectMeta { key, version, .. }: ObjectMeta,
         loaded: Loaded,
@@ -254,7 +255,7 @@ impl SessionManager {
             load,
             persist,
             blobs,
-            resolve: _,
+            resolve,
         } = options;
         Self {
             storage,
@@ -271,10 +272,12 @@ impl SessionManager {
             load,
             persist,
             blobs,
+            resolve,
             saved_blobs: HashSet::new(),
             failure: None,
             diagnostics: Vec::new(),
             usage: None,
+            provider_identity: None,
         }
     }
 }

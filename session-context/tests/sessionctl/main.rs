@@ -6,6 +6,7 @@ mod busy;
 mod docs;
 mod doctor;
 mod listing;
+mod navigation;
 mod operations;
 mod pitfalls;
 mod reading;

@@ -42,6 +42,8 @@ fn nothing_a_terminal_acts_on_comes_through() {
         "context s.jsonl",
         "context s.jsonl --transcript --leaf m",
         "context s.jsonl --llm --leaf m",
+        "stats s.jsonl",
+        "checkpoint s.jsonl",
         "verify s.jsonl",
         "migrate s.jsonl --dry-run",
         "show s.jsonl --entry b",

@@ -309,9 +309,21 @@ fn completions_are_scripts_that_know_the_commands() {
     let dir = Dir::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = dir.run(&format!("completions {shell}")).quiet();
-        for command in
-            ["list", "show", "tree", "context", "verify", "migrate", "append", "label", "branch"]
-        {
+        for command in [
+            "list",
+            "show",
+            "tree",
+            "context",
+            "stats",
+            "verify",
+            "migrate",
+            "append",
+            "label",
+            "branch",
+            "navigate",
+            "checkpoint",
+            "rewind",
+        ] {
             assert!(script.contains(command), "{shell} {command}");
         }
     }
@@ -327,6 +339,10 @@ fn every_command_has_help_with_examples() {
     for command in [
         "list",
         "show",
+        "stats",
+        "navigate",
+        "checkpoint",
+        "rewind",
         "tree",
         "context",
         "verify",

@@ -5,6 +5,7 @@ mod archive;
 mod artifacts;
 mod branch;
 mod branch_out;
+mod checkpoint;
 mod completions;
 mod context;
 mod doctor;
@@ -14,10 +15,13 @@ mod label;
 mod list;
 mod migrate;
 mod mv;
+mod navigate;
 mod rename;
 mod restore;
+mod rewind;
 mod rm;
 mod show;
+mod stats;
 mod tree;
 mod verify;
 mod watch;
@@ -33,6 +37,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
+    Stats(stats::Stats),
     Watch(watch::Watch),
     Verify(verify::Verify),
     Gc(gc::Gc),
@@ -49,6 +54,9 @@ pub(crate) enum Command {
     Mv(mv::Mv),
     Rm(rm::Rm),
     Restore(restore::Restore),
+    Navigate(navigate::Navigate),
+    Checkpoint(checkpoint::Checkpoint),
+    Rewind(rewind::Rewind),
     Completions(completions::Completions),
 }
 
@@ -59,6 +67,7 @@ impl Command {
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
+            Self::Stats(stats) => stats.run(context).await,
             Self::Watch(watch) => watch.run(context).await,
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
@@ -75,6 +84,9 @@ impl Command {
             Self::Mv(mv) => mv.run(context).await,
             Self::Rm(rm) => rm.run(context).await,
             Self::Restore(restore) => restore.run(context).await,
+            Self::Navigate(navigate) => navigate.run(context).await,
+            Self::Checkpoint(checkpoint) => checkpoint.run(context).await,
+            Self::Rewind(rewind) => rewind.run(context).await,
             Self::Completions(completions) => completions.run(context),
         }
     }
