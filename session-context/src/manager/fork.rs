@@ -268,7 +268,7 @@ impl SessionManager {
     }
 
     /// Copies the artifacts to those of another session, as far as that works.
-    async fn copy_artifacts_to(&self, key: &StorageKey) -> (Vec<StorageKey>, Vec<Diagnostic>) {
+    async fn copy_artifacts_to(&mut self, key: &StorageKey) -> (Vec<StorageKey>, Vec<Diagnostic>) {
         let (Ok(ours), Ok(theirs)) =
             (self.artifacts(), Artifacts::of(Arc::clone(&self.storage), key))
         else {

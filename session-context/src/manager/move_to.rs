@@ -174,7 +174,7 @@ impl SessionManager {
         }
     }
 
-    async fn has_artifacts(&self) -> Result<bool> {
+    async fn has_artifacts(&mut self) -> Result<bool> {
         let Some(prefix) = artifacts_key(&self.key) else { return Ok(false) };
         let (found, errors) = self.storage.list_all(Some(&prefix), ListOptions::default()).await;
         match errors.into_iter().next() {

@@ -99,11 +99,17 @@ impl SessionManager {
         let loaded = SessionDocument::load(bytes, &self.load)
             .map_err(|source| SessionError::NotASession { key: key.clone(), source })?;
         let cwd = loaded.document.header().cwd().filter(|cwd| !cwd.is_empty());
+        let mut new_cwd = None;
         if let Some(cwd) = cwd
             && !hooks.cwd_exists(&cwd).await.map_err(before)?
-            && hooks.missing_cwd(key, &cwd).await.map_err(before)? == MissingCwd::Refuse
         {
-            return Err(SessionError::MissingCwd { key: key.clone(), cwd });
+            match hooks.missing_cwd(key, &cwd).await.map_err(before)? {
+                MissingCwd::OpenAnyway => {}
+                MissingCwd::ReRoot(new) => new_cwd = Some(new),
+                MissingCwd::Refuse => {
+                    return Err(SessionError::MissingCwd { key: key.clone(), cwd });
+                }
+            }
         }
         let options = SessionOptions {
             clock: self.clock.clone(),
@@ -119,6 +125,9 @@ impl SessionManager {
         };
         let mut other = Self::take_up(self.storage.clone(), meta, loaded, writer, options).await?;
         other.persistent = self.persistent;
+        if let Some(cwd) = new_cwd {
+            other.move_to(&cwd).await?;
+        }
         Ok(other)
     }
 

@@ -124,12 +124,15 @@ pub enum BeforeSwitch {
 }
 
 /// What becomes of a session whose directory is no longer there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingCwd {
     /// It is opened as it is.
     #[default]
     OpenAnyway,
+    /// It is taken to this directory, as [`SessionManager::move_to`] does, and opened there. It
+    /// stays there if the hook after the switch fails.
+    ReRoot(String),
     /// It is not opened.
     Refuse,
 }

@@ -137,6 +137,57 @@ fn the_other_session_is_up_to_date_and_the_old_one_free() {
     }
 }
 
+struct ReRoot;
+
+#[async_trait]
+impl SessionHooks for ReRoot {
+    async fn missing_cwd(&self, _: &StorageKey, cwd: &str) -> Result<MissingCwd, HostError> {
+        assert_eq!(cwd, "/gone");
+        Ok(MissingCwd::ReRoot("/new".to_owned()))
+    }
+}
+
+fn re_rooted() -> StorageKey {
+    StorageKey::new(format!("sessions/--new--/{}", other().file_name())).unwrap()
+}
+
+#[test]
+fn a_session_without_its_directory_can_be_taken_to_another() {
+    let storage = two();
+    block_on(async {
+        let mut session = open(&storage, options("")).await;
+        assert!(session.switch_session(&other(), &ReRoot).await.unwrap());
+        assert_eq!((session.key(), session.cwd().as_deref()), (&re_rooted(), Some("/new")));
+        assert_eq!(content(&storage, &other()), None);
+        assert!(is_busy(&storage, &re_rooted()) && !is_busy(&storage, &key()));
+        session.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_failed_move_on_switching_leaves_both_sessions_whole() {
+    for n in 0.. {
+        let storage = two();
+        let mut session = block_on(open(&storage, options("")));
+        let before = view(&session);
+        storage.faults().fail_at(n, When::Before, StorageErrorKind::Full);
+        let switched = block_on(session.switch_session(&other(), &ReRoot));
+        let fired = storage.faults().fired();
+        storage.faults().clear();
+        let what = format!("at {n}: {switched:?}");
+        if switched.is_err() {
+            assert_eq!(view(&session), before, "{what}");
+            usable(&storage, &mut session, &what);
+            let there = [content(&storage, &other()), content(&storage, &re_rooted())];
+            assert_eq!(there.iter().flatten().count(), 1, "{what}: {there:?}");
+            assert!(!is_busy(&storage, &other()) && !is_busy(&storage, &re_rooted()), "{what}");
+        }
+        if !fired {
+            break;
+        }
+    }
+}
+
 #[test]
 fn whatever_fails_the_old_session_is_as_it_was() {
     for when in [When::Before, When::Partway(3), When::After] {
@@ -257,4 +308,8 @@ fn sessions_can_be_moved_about_by_any_runtime() {
     assert!(block_on(sent(session.switch_session(&other(), &()))).unwrap());
     let leaf = session.leaf_id().unwrap();
     drop(block_on(sent(session.navigate_tree(&leaf, Default::default()))).unwrap());
+    block_on(sent(session.move_to("/elsewhere"))).unwrap();
+    block_on(sent(session.create_branched_session(&leaf))).unwrap();
+    block_on(sent(session.fork())).unwrap();
+    block_on(sent(session.close())).unwrap();
 }
