@@ -100,6 +100,8 @@ codes! {
     TooOpen = "too-open", Warning;
     /// An object could not be read.
     Unreadable = "unreadable", Loss;
+    /// It could not be noted which session a terminal works in.
+    BreadcrumbNotWritten = "breadcrumb-not-written", Info;
 }
 
 impl fmt::Display for DiagnosticCode {

@@ -3,6 +3,7 @@
 mod append;
 mod aside;
 mod branch;
+mod breadcrumb;
 mod context;
 mod foreign;
 mod open;

@@ -18,7 +18,7 @@ pub(crate) async fn compare(
     world: &World,
 ) -> Result<(), Failure> {
     let rows = rows(world, "sessions", ListingOptions::default()).await?;
-    list(found, case, &rows)?;
+    list(found, case, "expected-list.json", &rows)?;
     recent(found, case, "expected-recent.json", &rows)
 }
 
@@ -32,12 +32,17 @@ pub(crate) async fn rows(
     Ok(list_sessions(&*world.storage, &scope, options).await?)
 }
 
-/// Compares with `expected-list.json`; times of files and whole texts are the recorder's alone.
-fn list(found: &mut Findings, case: &Case, rows: &[SessionRow]) -> Result<(), Failure> {
-    let Some(recorded) = case.json("expected-list.json")? else { return Ok(()) };
+/// Compares with a recorded list; times of files and whole texts are the recorder's alone.
+pub(crate) fn list(
+    found: &mut Findings,
+    case: &Case,
+    name: &str,
+    rows: &[SessionRow],
+) -> Result<(), Failure> {
+    let Some(recorded) = case.json(name)? else { return Ok(()) };
     let right = recorded.items().iter().map(|row| without(row, &["modified", "allMessagesText"]));
     let ours = Value::Array(rows.iter().map(listed).collect());
-    found.values("expected-list.json", &ours, &Value::Array(right.collect()));
+    found.values(name, &ours, &Value::Array(right.collect()));
     Ok(())
 }
 

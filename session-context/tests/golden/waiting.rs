@@ -9,7 +9,6 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("artifact-vectors", ARTIFACTS),
     ("blob-helpers-vectors", BLOBS),
     ("blob-refs", BLOBS),
-    ("continue-recent", RESUMING),
     ("ops-artifacts", ARTIFACTS),
     ("ops-branched-session", OPERATIONS),
     ("ops-branched-session-in-memory", OPERATIONS),
@@ -22,10 +21,8 @@ pub(crate) const WAITING: &[(&str, &str)] = &[
     ("ops-image-nested-content", BLOBS),
     ("ops-image-threshold", BLOBS),
     ("ops-move-to", OPERATIONS),
-    ("resolve-resumable", RESUMING),
 ];
 
 const ARTIFACTS: &str = "artifacts";
 const BLOBS: &str = "images in the blob store";
 const OPERATIONS: &str = "operations on whole sessions";
-const RESUMING: &str = "resuming by argument and by terminal";

@@ -29,7 +29,12 @@ pub(crate) struct Target {
 impl StoreArgs {
     /// Opens a session for reading and tells what was found.
     pub(crate) async fn read(&self, session: &str) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name } = self.existing(session).await?;
+        self.read_target(self.existing(session).await?).await
+    }
+
+    /// As [`read`](Self::read), of a session that was found already.
+    pub(crate) async fn read_target(&self, target: Target) -> Result<SessionManager, Failure> {
+        let Target { storage, key, name } = target;
         let options = SessionOptions::default().ids(NumberedIds::default());
         let manager = SessionManager::open_read_only(storage, key, options).await?;
         let (migrated, others): (Vec<_>, Vec<_>) =

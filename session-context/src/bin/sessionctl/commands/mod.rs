@@ -7,6 +7,7 @@ mod context;
 mod label;
 mod list;
 mod migrate;
+mod resume;
 mod show;
 mod tree;
 mod verify;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::List),
+    Resume(resume::Resume),
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
@@ -34,6 +36,7 @@ impl Command {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
             Self::List(list) => list.run(context).await,
+            Self::Resume(resume) => resume.run(context).await,
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
