@@ -154,7 +154,7 @@ pub async fn list_sessions(
     list_places(&[(storage, scope)], options).await
 }
 
-/// Lists the sessions of several places as one list.
+/// Lists the sessions of several places as one list, each file once.
 async fn list_places(
     places: &[(&dyn SessionStorage, &Scope)],
     options: ListingOptions<'_>,
@@ -182,6 +182,11 @@ async fn list_places(
                 progress(ListingProgress { done, total });
             }
         }
+    }
+    if places.len() > 1 {
+        // One place may lie in another.
+        let mut seen = HashSet::new();
+        rows.retain(|row| row.path.clone().is_none_or(|path| seen.insert(path)));
     }
     mark_shared_ids(&mut rows);
     if let Some(filter) = &mut cwd {

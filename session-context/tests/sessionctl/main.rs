@@ -6,6 +6,7 @@ mod docs;
 mod listing;
 mod pitfalls;
 mod reading;
+mod resume;
 mod support;
 mod terminal;
 mod verify;
