@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use session_model::env::{Clock, IdSource};
+use session_model::layout::TerminalId;
 use uuid::Uuid;
 
 /// The system's clock.
@@ -32,6 +33,22 @@ impl IdSource for RandomIds {
     fn session_id(&mut self) -> String {
         Uuid::now_v7().to_string()
     }
+}
+
+/// Names the terminal this process reads from, by its standard input or its environment.
+pub fn terminal_id() -> Option<TerminalId> {
+    TerminalId::new(tty().as_deref(), |name| std::env::var(name).ok())
+}
+
+#[cfg(unix)]
+fn tty() -> Option<String> {
+    let name = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok()?;
+    name.into_string().ok()
+}
+
+#[cfg(not(unix))]
+fn tty() -> Option<String> {
+    None
 }
 
 #[cfg(test)]

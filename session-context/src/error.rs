@@ -31,6 +31,24 @@ pub enum SessionError {
         /// The missing file.
         key: StorageKey,
     },
+    /// Nothing fits the name of a session that was asked for.
+    #[error("there is no session of the id {wanted}; list all sessions to see which there are")]
+    NoMatch {
+        /// What was asked for.
+        wanted: String,
+    },
+    /// Several sessions fit what was asked for.
+    #[error(
+        "{wanted} may mean {} sessions; write more of the id, or a path: {}",
+        candidates.len(),
+        listed(candidates)
+    )]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// The paths or keys of all that may be meant, the latest activity first.
+        candidates: Vec<String>,
+    },
     /// The session was opened for reading, or is of a format that can only be read.
     #[error("{key} is open read-only: {reason}")]
     ReadOnly {
@@ -153,6 +171,17 @@ impl SessionError {
             }
         }
     }
+}
+
+/// How many sessions that may be meant are named in a message.
+const NAMED_CANDIDATES: usize = 10;
+
+fn listed(candidates: &[String]) -> String {
+    let mut text = candidates[..candidates.len().min(NAMED_CANDIDATES)].join(", ");
+    if let Some(more) = candidates.len().checked_sub(NAMED_CANDIDATES).filter(|&more| more > 0) {
+        text.push_str(&format!(", {more} more"));
+    }
+    text
 }
 
 /// The result of an operation on a session.

@@ -110,6 +110,8 @@ codes! {
     DamagedBlob = "damaged-blob", Loss;
     /// An object could not be read.
     Unreadable = "unreadable", Loss;
+    /// It could not be noted which session a terminal works in.
+    BreadcrumbNotWritten = "breadcrumb-not-written", Info;
 }
 
 impl fmt::Display for DiagnosticCode {

@@ -1,6 +1,6 @@
 //! Ratios of our operations against bare baselines, all measured in one run.
 //!
-//! `cargo xtask bench` runs it; `cargo xtask bench -- open append chain` some of it. Each figure is the best of several rounds, since other work on the
+//! `cargo xtask bench` runs it; `cargo xtask bench -- open append list chain` some of it. Each figure is the best of several rounds, since other work on the
 //! machine can only make a round slower.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people at a terminal")]
 
@@ -8,6 +8,7 @@ mod append;
 mod chain;
 mod context;
 mod generate;
+mod list;
 mod open;
 
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ fn main() {
     }
     if wanted("append") {
         append::run(dir.path());
+    }
+    if wanted("list") {
+        list::run(dir.path());
     }
     if wanted("chain") {
         chain::run();

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use session_model::layout::CwdStat;
+
 /// A directory whose sessions are wanted.
 ///
 /// Buckets are shared by directories that look alike, so what the session's header says decides.
@@ -29,9 +31,9 @@ impl CwdFilter {
     }
 
     /// Tells whether a session that works in `cwd` is wanted.
-    pub(super) fn admits(&mut self, cwd: &str) -> bool {
+    pub(crate) fn admits(&mut self, cwd: &str) -> bool {
         let cwd = trimmed(cwd);
-        if cwd == self.cwd {
+        if cwd == self.cwd || is_same_on_windows(cwd, &self.cwd) {
             return true;
         }
         let Some(own) = &self.identity else { return false };
@@ -46,6 +48,52 @@ impl CwdFilter {
     }
 }
 
+/// What has become of the directory a session works in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CwdState {
+    /// It is a directory that can be entered and read.
+    Usable,
+    /// There is nothing of this name: it was moved or removed, or is of another machine.
+    Missing,
+    /// There is something of this name that is no directory, or that cannot be read.
+    Unusable,
+    /// The session names none, or one that depends on where a program happens to be.
+    Unknown,
+}
+
+impl CwdState {
+    /// Looks at the directory a session names.
+    pub fn of(cwd: Option<&str>) -> Self {
+        let Some(cwd) = cwd.map(std::path::Path::new).filter(|cwd| cwd.is_absolute()) else {
+            return Self::Unknown;
+        };
+        match std::fs::read_dir(cwd) {
+            Ok(_) => Self::Usable,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Unusable,
+        }
+    }
+
+    /// Returns the state as it stands in machine-readable output: one word in lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Usable => "usable",
+            Self::Missing => "missing",
+            Self::Unusable => "unusable",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Tells whether two paths with drive letters are the same where those are in use: in any case,
+/// and with either separator.
+fn is_same_on_windows(a: &str, b: &str) -> bool {
+    let has_drive = |path: &str| matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let plain = |path: &str| path.replace('/', "\\").to_lowercase();
+    has_drive(a) && has_drive(b) && plain(a) == plain(b)
+}
+
 fn trimmed(cwd: &str) -> &str {
     match cwd.trim_end_matches(['/', '\\']) {
         "" => cwd,
@@ -56,6 +104,18 @@ fn trimmed(cwd: &str) -> &str {
 /// What a relative path leads to depends on where this program happens to be.
 fn local_identity(path: &str) -> Option<Identity> {
     std::path::Path::new(path).is_absolute().then(|| identity(path)).flatten()
+}
+
+/// What a directory of this machine is, to know it again under another name.
+#[cfg(unix)]
+pub(crate) fn cwd_stat(cwd: &str) -> Option<CwdStat> {
+    local_identity(cwd).map(|(dev, ino)| CwdStat { dev, ino })
+}
+
+/// Only where directories have numbers they are kept.
+#[cfg(not(unix))]
+pub(crate) fn cwd_stat(_cwd: &str) -> Option<CwdStat> {
+    None
 }
 
 #[cfg(unix)]
@@ -88,6 +148,29 @@ mod tests {
         assert_eq!(answers, [true, true, false, false, false, false]);
         assert!(CwdFilter::named("/").admits("/"));
         assert!(!CwdFilter::named("/").admits(""));
+    }
+
+    #[test]
+    fn paths_with_drive_letters_have_no_case() {
+        let mut filter = CwdFilter::named("d:\\work\\app");
+        let answers =
+            ["D:\\Work\\App", "D:/Work/App/", "D:\\Work", "C:\\Work\\App", "/d:/work/app"];
+        assert_eq!(answers.map(|cwd| filter.admits(cwd)), [true, true, false, false, false]);
+        let mut strict = CwdFilter::named("/mnt/c/Users");
+        assert!(!strict.admits("/mnt/c/users"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_state_of_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(name("file"), "").unwrap();
+        let state = |cwd: &str| CwdState::of(Some(cwd));
+        assert_eq!(state(&name("")), CwdState::Usable);
+        assert_eq!(state(&name("gone")), CwdState::Missing);
+        assert_eq!(state(&name("file")), CwdState::Unusable);
+        assert_eq!((state("w"), state(""), CwdState::of(None)), [CwdState::Unknown; 3].into());
     }
 
     #[cfg(unix)]

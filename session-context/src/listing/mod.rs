@@ -1,11 +1,15 @@
 //! Lists of sessions, made by looking at the beginning and the end of each file.
 
+mod catalog;
+mod continued;
 mod cwd;
+mod find;
+mod lineage;
 mod row;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use session_model::layout::SESSION_SUFFIX;
 use session_model::storage::{
@@ -16,11 +20,18 @@ use session_model::summary::{FileParts, HEAD_BYTES, SessionSummary, SummaryError
 
 use crate::{Result, SessionError};
 
-pub use cwd::CwdFilter;
+pub use catalog::{Place, SessionCatalog};
+pub use continued::{SessionLocation, session_to_continue};
+pub(crate) use cwd::cwd_stat;
+pub use cwd::{CwdFilter, CwdState};
+pub use lineage::{Kinship, LineageNode, lineage};
 pub use row::SessionRow;
 
 /// How many files are looked at in one call of the storage.
 const BATCH: usize = 64;
+
+/// Stands for a file directly in the storage whose name can be no key.
+const UNNAMED: &str = "?";
 
 /// Which sessions a list is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +40,19 @@ pub enum Scope {
     Bucket(StorageKey),
     /// Those of all buckets below this key, which is commonly `sessions`.
     All(StorageKey),
+    /// Those directly in the storage, and in its folders.
+    Root,
+}
+
+impl Scope {
+    /// The key everything in the scope is below, and how many segments below.
+    fn prefix_and_depth(&self) -> (Option<&StorageKey>, usize) {
+        match self {
+            Self::Bucket(bucket) => (Some(bucket), 1),
+            Self::All(sessions) => (Some(sessions), 2),
+            Self::Root => (None, 2),
+        }
+    }
 }
 
 /// How far a listing has come.
@@ -49,6 +73,9 @@ pub struct ListingOptions<'a> {
     /// How many sessions at most, the newest; default: all. Files that are no sessions are
     /// listed on top of that.
     pub limit: Option<usize>,
+    /// Whether sessions of child agents, which lie among the artifacts of others, are listed too;
+    /// default: they are not.
+    pub children: bool,
     /// What is told of the progress, after every 64 files; default: nothing.
     pub progress: Option<&'a mut (dyn FnMut(ListingProgress) + Send)>,
 }
@@ -58,6 +85,7 @@ impl std::fmt::Debug for ListingOptions<'_> {
         f.debug_struct("ListingOptions")
             .field("cwd", &self.cwd)
             .field("limit", &self.limit)
+            .field("children", &self.children)
             .field("progress", &self.progress.is_some())
             .finish()
     }
@@ -72,6 +100,11 @@ impl<'a> ListingOptions<'a> {
     /// These options with so many sessions at most.
     pub fn limit(self, limit: usize) -> Self {
         Self { limit: Some(limit), ..self }
+    }
+
+    /// These options with the sessions of child agents.
+    pub fn children(self) -> Self {
+        Self { children: true, ..self }
     }
 
     /// These options, telling of the progress.
@@ -118,19 +151,42 @@ pub async fn list_sessions(
     scope: &Scope,
     options: ListingOptions<'_>,
 ) -> Result<Vec<SessionRow>> {
-    let ListingOptions { mut cwd, limit, mut progress } = options;
-    let (files, mut rows) = session_files(storage, scope).await?;
-    let (mut done, total) = (0, files.len());
-    for batch in files.chunks(BATCH) {
-        let keys: Vec<_> = batch.iter().map(|meta| meta.key.clone()).collect();
-        let peeks = storage.peek(&keys, HEAD_BYTES, TAIL_BYTES).await;
-        for (meta, peek) in batch.iter().zip(peeks) {
-            rows.extend(row_of(storage, meta, peek).await);
+    list_places(&[(storage, scope)], options).await
+}
+
+/// Lists the sessions of several places as one list, each file once.
+async fn list_places(
+    places: &[(&dyn SessionStorage, &Scope)],
+    options: ListingOptions<'_>,
+) -> Result<Vec<SessionRow>> {
+    let ListingOptions { mut cwd, limit, children, mut progress } = options;
+    let (mut files, mut rows) = (Vec::new(), Vec::new());
+    for (place, (storage, scope)) in places.iter().enumerate() {
+        let (found, unseen) = session_files(*storage, scope, children).await?;
+        rows.extend(unseen.into_iter().map(|row| SessionRow { place, ..row }));
+        files.push(found);
+    }
+    let (mut done, total) = (0, files.iter().map(Vec::len).sum());
+    for (place, files) in files.iter().enumerate() {
+        let storage = places[place].0;
+        for batch in files.chunks(BATCH) {
+            let keys: Vec<_> = batch.iter().map(|file| file.meta.key.clone()).collect();
+            let peeks = storage.peek(&keys, HEAD_BYTES, TAIL_BYTES).await;
+            for (file, peek) in batch.iter().zip(peeks) {
+                let row = row_of(storage, &file.meta, peek).await;
+                let agent_of = file.agent_of.clone();
+                rows.extend(row.map(|row| SessionRow { place, agent_of, ..row }));
+            }
+            done += batch.len();
+            if let Some(progress) = &mut progress {
+                progress(ListingProgress { done, total });
+            }
         }
-        done += batch.len();
-        if let Some(progress) = &mut progress {
-            progress(ListingProgress { done, total });
-        }
+    }
+    if places.len() > 1 {
+        // One place may lie in another.
+        let mut seen = HashSet::new();
+        rows.retain(|row| row.path.clone().is_none_or(|path| seen.insert(path)));
     }
     mark_shared_ids(&mut rows);
     if let Some(filter) = &mut cwd {
@@ -165,28 +221,49 @@ pub async fn most_recent(
     Ok(rows.into_iter().find(|row| row.cwd().is_some()))
 }
 
+/// A file that should be a session.
+struct SessionFile {
+    meta: ObjectMeta,
+    /// The session whose agent started this one.
+    agent_of: Option<StorageKey>,
+}
+
 /// The files that should be sessions, and rows for those that cannot be looked at.
 async fn session_files(
     storage: &dyn SessionStorage,
     scope: &Scope,
-) -> Result<(Vec<ObjectMeta>, Vec<SessionRow>)> {
-    let (prefix, depth) = match scope {
-        Scope::Bucket(bucket) => (bucket, 1),
-        Scope::All(sessions) => (sessions, 2),
-    };
-    let options = ListOptions::default().suffix(SESSION_SUFFIX).max_depth(depth);
-    let (mut files, errors) = storage.list_all(Some(prefix), options).await;
+    children: bool,
+) -> Result<(Vec<SessionFile>, Vec<SessionRow>)> {
+    let (prefix, depth) = scope.prefix_and_depth();
+    let mut options = ListOptions::default().suffix(SESSION_SUFFIX);
+    if !children {
+        options = options.max_depth(depth);
+    }
+    let (mut files, errors) = storage.list_all(prefix, options).await;
     files.retain(|meta| !meta.key.file_name().starts_with('.'));
     let mut rows = Vec::new();
     for error in errors {
         // A file whose name can be no key is shown at its folder's; any other error that names no
         // file is one of the whole listing.
-        let nameless = error.kind() == StorageErrorKind::Invalid;
-        let key = error.key().cloned().or_else(|| nameless.then(|| prefix.clone()));
-        let Some(key) = key else { return Err(error.into()) };
+        if error.key().is_none() && error.kind() != StorageErrorKind::Invalid {
+            return Err(error.into());
+        }
+        let folder = || prefix.map_or_else(|| StorageKey::new(UNNAMED), |key| Ok(key.clone()));
+        let key = error.key().cloned().map_or_else(folder, Ok)?;
         rows.push(SessionRow::new(storage, key, None, Err(error.into())));
     }
-    Ok((files, rows))
+    let outer = prefix.map_or(0, |key| key.segments().count());
+    let level = |key: &StorageKey| key.segments().count() - outer;
+    // In a folder of sessions without buckets, artifacts lie where buckets would.
+    let topmost: HashSet<StorageKey> =
+        files.iter().filter(|meta| level(&meta.key) == 1).map(|meta| meta.key.clone()).collect();
+    let agent_of = |key: &StorageKey| {
+        let parent = format!("{}{SESSION_SUFFIX}", key.parent()?);
+        let parent = StorageKey::new(parent).ok()?;
+        (level(key) > depth || topmost.contains(&parent)).then_some(parent)
+    };
+    let files = files.into_iter().map(|meta| SessionFile { agent_of: agent_of(&meta.key), meta });
+    Ok((files.filter(|file| children || file.agent_of.is_none()).collect(), rows))
 }
 
 /// Makes the row of a file; `None` if it is gone.

@@ -19,7 +19,11 @@ pub struct SessionRow {
     pub path: Option<PathBuf>,
     /// Size, time and version of the file; `None` if it could not be looked at.
     pub meta: Option<ObjectMeta>,
-    /// Whether another file of the scope has the same session id.
+    /// Which of the listed places the file lies in, counted from 0.
+    pub place: usize,
+    /// The session whose agent started this one, if the file lies among its artifacts.
+    pub agent_of: Option<StorageKey>,
+    /// Whether another listed file has the same session id.
     pub id_is_shared: bool,
     /// What is known of the session, or why nothing is.
     pub summary: Result<SessionSummary>,
@@ -32,7 +36,8 @@ impl SessionRow {
         meta: Option<ObjectMeta>,
         summary: Result<SessionSummary>,
     ) -> Self {
-        Self { path: storage.local_path(&key), key, meta, id_is_shared: false, summary }
+        let path = storage.local_path(&key);
+        Self { path, key, meta, place: 0, agent_of: None, id_is_shared: false, summary }
     }
 
     /// Returns the file's path, or its key if it has none, as text.
@@ -81,7 +86,9 @@ impl SessionRow {
             let activity = |summary: &SessionSummary| summary.activity.map(|a| a.at_ms);
             (row.summary.is_err(), Reverse(row.summary.as_ref().ok().and_then(activity)))
         };
-        order(self).cmp(&order(other)).then_with(|| self.key.cmp(&other.key))
+        order(self)
+            .cmp(&order(other))
+            .then_with(|| (&self.key, self.place).cmp(&(&other.key, other.place)))
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod aside;
 mod batch;
 mod blobs;
 mod branch;
+mod breadcrumb;
 mod context;
 mod foreign;
 mod fork;

@@ -8,25 +8,20 @@ use crate::case::Case;
 use crate::findings::Findings;
 use crate::value::Value;
 use crate::world::{Backend, World, path_of};
-use crate::{Failure, listing};
+use crate::{Failure, listing, resuming};
 
 pub(crate) async fn replay(case: &Case, backend: Backend) -> Result<(), Failure> {
     match case.name.as_str() {
         "session-dir-names" => bucket_names(case),
         "list-directory" => list_directory(case, World::new(backend)?).await,
+        "continue-recent" => resuming::continue_recent(case, World::new(backend)?).await,
+        "resolve-resumable" => resuming::resolve(case, World::new(backend)?).await,
         other => Err(format!("nothing replays the directories of {other}").into()),
     }
 }
 
 async fn list_directory(case: &Case, world: World) -> Result<(), Failure> {
-    for file in case.json("input-manifest.json")?.ok_or("no manifest")?.items() {
-        let text = |name: &str| file.get(name).and_then(Value::as_text).ok_or("a bad manifest");
-        let key = StorageKey::new(text("path")?)?;
-        let stored = case.bytes(&text("stored")?)?.ok_or("a file of the manifest is missing")?;
-        world.put(&key, stored).await?;
-        let mtime = file.get("mtime").and_then(Value::as_i64).ok_or("a file without a time")?;
-        world.set_file_time(&key, mtime)?;
-    }
+    put_files(case, &world).await?;
     let mut found = Findings::default();
     listing::compare(&mut found, case, &world).await?;
     for (name, limit) in [
@@ -50,6 +45,19 @@ async fn list_directory(case: &Case, world: World) -> Result<(), Failure> {
     let right = case.json("expected-missing-dir.json")?.ok_or("no list of a missing directory")?;
     found.values("expected-missing-dir.json", &ours, &right);
     found.into_result()
+}
+
+/// Puts the files of the manifest where they belong.
+pub(crate) async fn put_files(case: &Case, world: &World) -> Result<(), Failure> {
+    for file in case.json("input-manifest.json")?.ok_or("no manifest")?.items() {
+        let text = |name: &str| file.get(name).and_then(Value::as_text).ok_or("a bad manifest");
+        let key = StorageKey::new(text("path")?)?;
+        let stored = case.bytes(&text("stored")?)?.ok_or("a file of the manifest is missing")?;
+        world.put(&key, stored).await?;
+        let mtime = file.get("mtime").and_then(Value::as_i64).ok_or("a file without a time")?;
+        world.set_file_time(&key, mtime)?;
+    }
+    Ok(())
 }
 
 async fn newest(world: &World, folder: &str) -> Result<Value, Failure> {

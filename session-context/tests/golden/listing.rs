@@ -28,7 +28,7 @@ pub(crate) async fn compare_in(
     folder: &str,
 ) -> Result<(), Failure> {
     let rows = rows(world, folder, ListingOptions::default()).await?;
-    list(found, case, world, &rows)?;
+    list(found, case, world, "expected-list.json", &rows)?;
     recent(found, case, "expected-recent.json", &rows)
 }
 
@@ -42,18 +42,19 @@ pub(crate) async fn rows(
     Ok(list_sessions(&*world.storage, &scope, options).await?)
 }
 
-/// Compares with `expected-list.json`; times of files and whole texts are the recorder's alone.
-fn list(
+/// Compares with a recorded list; times of files and whole texts are the recorder's alone.
+pub(crate) fn list(
     found: &mut Findings,
     case: &Case,
     world: &World,
+    name: &str,
     rows: &[SessionRow],
 ) -> Result<(), Failure> {
-    let Some(recorded) = case.json("expected-list.json")? else { return Ok(()) };
+    let Some(recorded) = case.json(name)? else { return Ok(()) };
     let right = recorded.items().iter().map(|row| without(row, &["modified", "allMessagesText"]));
     let ours = Value::Array(rows.iter().map(listed).collect());
     let ours = Value::parse(world.rooted(ours.to_json().as_str()))?;
-    found.values("expected-list.json", &ours, &Value::Array(right.collect()));
+    found.values(name, &ours, &Value::Array(right.collect()));
     Ok(())
 }
 

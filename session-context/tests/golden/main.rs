@@ -14,6 +14,7 @@ mod findings;
 mod listing;
 mod open;
 mod ops;
+mod resuming;
 mod state;
 mod value;
 mod vectors;

@@ -5,12 +5,7 @@ pub(crate) const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 
 /// Cases whose operations do not exist yet, and which they are. One that passes is to be taken
 /// off.
-pub(crate) const WAITING: &[(&str, &str)] = &[
-    ("continue-recent", RESUMING),
-    ("ops-branched-session", ANSWERS),
-    ("resolve-resumable", RESUMING),
-];
+pub(crate) const WAITING: &[(&str, &str)] = &[("ops-branched-session", ANSWERS)];
 
 const ANSWERS: &str =
     "answers of our own: children of labels hang from what was before, images stay references";
-const RESUMING: &str = "resuming by argument and by terminal";

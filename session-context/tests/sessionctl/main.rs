@@ -10,6 +10,7 @@ mod navigation;
 mod operations;
 mod pitfalls;
 mod reading;
+mod resume;
 mod support;
 mod terminal;
 mod verify;

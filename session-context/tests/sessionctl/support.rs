@@ -95,7 +95,17 @@ impl Dir {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sessionctl"));
         command.args(args.split_whitespace()).current_dir(self.path());
         command.env("HOME", self.path()).stdin(Stdio::null());
-        for name in ["NO_COLOR", "SESSION_AGENT_DIR", "TERM"] {
+        for name in [
+            "KITTY_WINDOW_ID",
+            "NO_COLOR",
+            "SESSION_AGENT_DIR",
+            "TERM",
+            "TERM_SESSION_ID",
+            "TMUX_PANE",
+            "WEZTERM_PANE",
+            "WT_SESSION",
+            "ZELLIJ_PANE_ID",
+        ] {
             command.env_remove(name);
         }
         command

@@ -12,11 +12,13 @@ mod breadcrumb;
 mod bucket;
 mod name;
 mod profile;
+mod terminal;
 
 pub use breadcrumb::{Breadcrumb, CwdStat};
 pub use bucket::{BucketRoots, BucketScheme};
 pub use name::{InvalidSessionName, SessionFileName, artifacts_key, session_file_name};
 pub use profile::AgentProfile;
+pub use terminal::TerminalId;
 
 /// The folder of all buckets.
 pub const SESSIONS_DIR: &str = "sessions";

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use session_context::blobs::BlobStore;
-use session_context::listing::{CwdFilter, ListingOptions, Scope, SessionRow, list_sessions};
+use session_context::listing::{CwdFilter, Place, SessionCatalog};
 use session_context::{OpenStorageError, SessionError, open_existing_storage, open_storage};
-use session_model::layout::{AgentProfile, SESSIONS_DIR, SessionFileName};
+use session_model::layout::{AgentProfile, SESSIONS_DIR};
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::target::Target;
-
-/// How many of the sessions that may be meant are named.
-const NAMED_CANDIDATES: usize = 10;
 
 /// Where sessions are.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,6 +37,25 @@ impl StoreArgs {
         }
     }
 
+    /// Opens the user's agent directory and those of all known agents, as far as there are any.
+    pub(crate) fn storages_of_all_agents() -> Result<Vec<Arc<dyn SessionStorage>>, Failure> {
+        let home = env::home_dir().unwrap_or_default();
+        let known = AgentProfile::KNOWN.map(|profile| home.join(profile.agent_dir));
+        let mut directories = Vec::new();
+        for directory in [agent_dir()].into_iter().chain(known) {
+            match directory.canonicalize() {
+                Ok(directory) if !directories.contains(&directory) => directories.push(directory),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(Failure::Input { what: directory.display().to_string(), source });
+                }
+            }
+        }
+        let open = |path: &PathBuf| Ok(open_existing_storage(text_of(path)?)?);
+        directories.iter().map(open).collect()
+    }
+
     /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.
     pub(crate) async fn existing(&self, session: &str) -> Result<Target, Failure> {
         if self.store.is_none() && is_path(session) {
@@ -54,7 +71,10 @@ impl StoreArgs {
         };
         let key = match StorageKey::new(session) {
             Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => key,
-            _ => by_id(&storage, session).await?.ok_or_else(missing)?,
+            _ => match by_id(&storage, session).await {
+                Err(SessionError::NoMatch { .. }) => return Err(missing()),
+                found => found?,
+            },
         };
         let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
         Ok(Target { storage, key, name: session.to_owned(), blobs })
@@ -133,11 +153,16 @@ pub(crate) fn blobs_of(
 }
 
 /// Splits a path into the directory that is the storage, and the key in it.
-pub(crate) fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
-    let no_text = || Failure::Refused(format!("the path {} is no UTF-8", path.display()));
-    let directory = path.parent().unwrap_or(Path::new("/")).to_str().ok_or_else(no_text)?;
-    let name = path.file_name().unwrap_or_default().to_str().ok_or_else(no_text)?;
+fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
+    let directory = text_of(path.parent().unwrap_or(Path::new("/")))?;
+    let name = text_of(Path::new(path.file_name().unwrap_or_default()))?;
     Ok((directory, name.parse()?))
+}
+
+/// A path as text.
+pub(crate) fn text_of(path: &Path) -> Result<&str, Failure> {
+    let no_text = || Failure::Refused(format!("the path {} is no UTF-8", path.display()));
+    path.to_str().ok_or_else(no_text)
 }
 
 /// Finds the session of an id or the beginning of one: of the present directory if there is one,
@@ -145,46 +170,13 @@ pub(crate) fn split(path: &Path) -> Result<(&str, StorageKey), Failure> {
 async fn by_id(
     storage: &Arc<dyn SessionStorage>,
     wanted: &str,
-) -> Result<Option<StorageKey>, Failure> {
+) -> Result<StorageKey, SessionError> {
     let here = env::current_dir().unwrap_or_default();
-    let local = ListingOptions::default().cwd(CwdFilter::local(&here.to_string_lossy()));
-    for options in [local, ListingOptions::default()] {
-        let mut rows = list_sessions(&**storage, &Scope::All(sessions_key()?), options).await?;
-        rows.retain(|row| begins_with(row, wanted));
-        if rows.iter().any(|row| is_exactly(row, wanted)) {
-            rows.retain(|row| is_exactly(row, wanted));
-        }
-        match &rows[..] {
-            [] => {}
-            [row] => return Ok(Some(row.key.clone())),
-            rows => return Err(ambiguous(wanted, rows)),
-        }
+    let catalog = SessionCatalog::new(vec![Place::agent_dir(Arc::clone(storage))?]);
+    let row = catalog.find(wanted, CwdFilter::local(&here.to_string_lossy())).await?;
+    if row.id_is_shared {
+        let text = "several files have this id; the largest is taken:";
+        say("note", &format!("{text} {}", row.location()));
     }
-    Ok(None)
-}
-
-fn begins_with(row: &SessionRow, wanted: &str) -> bool {
-    let name = SessionFileName::parse(row.key.file_name());
-    let id = row.summary.as_ref().ok().map(|summary| &*summary.id);
-    let names = [id, name.as_ref().map(|name| name.stem), name.as_ref().map(|name| name.id)];
-    let begins = |name: &str| {
-        name.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted))
-    };
-    names.into_iter().flatten().any(begins)
-}
-
-fn is_exactly(row: &SessionRow, wanted: &str) -> bool {
-    row.summary.as_ref().is_ok_and(|summary| summary.id.eq_ignore_ascii_case(wanted))
-}
-
-fn ambiguous(wanted: &str, rows: &[SessionRow]) -> Failure {
-    let mut named: Vec<_> = rows.iter().take(NAMED_CANDIDATES).map(SessionRow::location).collect();
-    if rows.len() > NAMED_CANDIDATES {
-        named.push(format!("{} more", rows.len() - NAMED_CANDIDATES));
-    }
-    Failure::Refused(format!(
-        "{wanted} may mean {} sessions; write more of the id, or a path: {}",
-        rows.len(),
-        named.join(", ")
-    ))
+    Ok(row.key)
 }

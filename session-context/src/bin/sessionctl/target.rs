@@ -45,7 +45,16 @@ impl StoreArgs {
         session: &str,
         shown: Shown,
     ) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name, blobs } = self.existing(session).await?;
+        self.read_target(self.existing(session).await?, shown).await
+    }
+
+    /// As [`read`](Self::read), of a session that was found already.
+    pub(crate) async fn read_target(
+        &self,
+        target: Target,
+        shown: Shown,
+    ) -> Result<SessionManager, Failure> {
+        let Target { storage, key, name, blobs } = target;
         let mut options = SessionOptions::default().ids(NumberedIds::default()).blobs(blobs);
         options.resolve = shown == Shown::Whole;
         let manager = SessionManager::open_read_only(storage, key, options).await?;

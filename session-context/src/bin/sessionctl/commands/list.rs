@@ -1,22 +1,25 @@
 //! `sessionctl list`
 
 use std::env;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use session_context::listing::{CwdFilter, ListingOptions, Scope, SessionRow, list_sessions};
+use indicatif::ProgressBar;
+use session_context::listing::{
+    CwdFilter, Kinship, LineageNode, ListingOptions, ListingProgress, Place, Scope, SessionCatalog,
+    SessionRow, lineage,
+};
 use session_context::{OpenStorageError, open_existing_storage};
 use session_model::Severity;
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::layout::SESSIONS_DIR;
 use session_model::preview::one_line;
-use session_model::storage::SessionStorage;
 use session_model::summary::SessionSummary;
 use session_model::time::to_iso;
 
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::output::{Output, look, say};
-use crate::store::{sessions_key, split};
+use crate::store::{StoreArgs, text_of};
 
 /// How much of a title is shown.
 const TITLE_CHARS: usize = 60;
@@ -31,10 +34,14 @@ const TITLE_CHARS: usize = 60;
 Examples:
   sessionctl list
   sessionctl list --all --limit 10
-  sessionctl list ~/.omp/agent --cwd ~/project")]
+  sessionctl list ~/.omp/agent ~/.pi/agent --cwd ~/project
+  sessionctl list --all-agents --all --forks")]
 pub(crate) struct List {
-    /// An agent directory, or any directory with sessions in it or its folders
-    directory: Option<PathBuf>,
+    /// Agent directories, or any directories with sessions in them or their folders
+    directories: Vec<PathBuf>,
+    /// Sessions of the agent directory, ~/.xcsh/agent, ~/.omp/agent and ~/.pi/agent
+    #[arg(long, conflicts_with_all = ["directories", "store"])]
+    all_agents: bool,
     /// Only sessions that work in this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -44,67 +51,125 @@ pub(crate) struct List {
     /// At most so many sessions
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
+    /// Show which session comes from which, with those of child agents
+    #[arg(long)]
+    forks: bool,
 }
 
 impl List {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let mut options = ListingOptions::default();
+        // Drawn on a terminal only.
+        let bar = ProgressBar::new(0);
+        let mut progress = |ListingProgress { done, total }| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        };
+        let mut options = ListingOptions::default().progress(&mut progress);
         options.cwd = self.cwd_filter()?;
         options.limit = self.limit;
+        options.children = self.forks;
         let filtered = options.cwd.is_some();
-        let rows = match self.place(context)? {
-            Some((storage, scope)) => list_sessions(&*storage, &scope, options).await?,
-            None => Vec::new(),
+        let listed = SessionCatalog::new(self.places(context)?).list_all(options).await;
+        bar.finish_and_clear();
+        let rows = listed?;
+        let nodes = match self.forks {
+            true => lineage(&rows),
+            false => {
+                (0..rows.len()).map(|row| LineageNode { row, depth: 0, parent: None }).collect()
+            }
         };
         if context.json {
-            context.out.json("[")?.json_list(rows.iter().map(SessionRow::to_json))?;
+            let json = nodes.iter().map(|node| match self.forks {
+                true => with_lineage(node, &rows),
+                false => rows[node.row].to_json(),
+            });
+            context.out.json("[")?.json_list(json)?;
             context.out.json("]")?.end()?;
             return Ok(());
         }
         if rows.is_empty() && filtered {
             say("note", "no session works in this directory; --all lists those of all");
         }
-        rows.iter().try_for_each(|row| print(row, &mut context.out))
+        nodes.iter().try_for_each(|node| print(node, &rows, &mut context.out))
     }
 
     /// Whose sessions are listed; all if there is no filter.
     fn cwd_filter(&self) -> Result<Option<CwdFilter>, Failure> {
         let cwd = match &self.cwd {
             Some(cwd) => std::path::absolute(cwd),
-            None if self.all || self.directory.is_some() => return Ok(None),
+            None if self.all || !self.directories.is_empty() => return Ok(None),
             None => env::current_dir(),
         };
         let cwd = cwd.map_err(|source| Failure::Input { what: "the directory".into(), source })?;
         Ok(Some(CwdFilter::local(&cwd.to_string_lossy())))
     }
 
-    /// Where the sessions are; `None` if there is no agent directory.
-    fn place(&self, context: &Context) -> Result<Option<Place>, Failure> {
-        if self.directory.is_some() && context.store.url().is_some() {
-            return Err(Failure::Usage("name a directory or a --store, not both".to_owned()));
+    /// Where the sessions are; nowhere if there is no agent directory.
+    fn places(&self, context: &Context) -> Result<Vec<Place>, Failure> {
+        if !self.directories.is_empty() && context.store.url().is_some() {
+            return Err(Failure::Usage("name directories or a --store, not both".to_owned()));
         }
-        let Some(directory) = &self.directory else {
-            return match context.store.storage() {
-                Err(OpenStorageError::Missing { path }) if context.store.url().is_none() => {
-                    say("note", &format!("there is no agent directory {}", path.display()));
-                    Ok(None)
-                }
-                opened => Ok(Some((opened?, Scope::All(sessions_key()?)))),
-            };
-        };
-        let what = directory.display().to_string();
-        let directory =
-            directory.canonicalize().map_err(|source| Failure::Input { what, source })?;
-        let sessions = directory.join(SESSIONS_DIR);
-        let listed = if sessions.is_dir() { &sessions } else { &directory };
-        let (parent, key) = split(listed)?;
-        Ok(Some((open_existing_storage(parent)?, Scope::All(key))))
+        if !self.directories.is_empty() {
+            return self.directories.iter().map(|directory| place_in(directory)).collect();
+        }
+        if self.all_agents {
+            let storages = StoreArgs::storages_of_all_agents()?;
+            return storages.into_iter().map(|storage| Ok(Place::agent_dir(storage)?)).collect();
+        }
+        match context.store.storage() {
+            Err(OpenStorageError::Missing { path }) if context.store.url().is_none() => {
+                say("note", &format!("there is no agent directory {}", path.display()));
+                Ok(Vec::new())
+            }
+            opened => Ok(vec![Place::agent_dir(opened?)?]),
+        }
     }
 }
 
-type Place = (Arc<dyn SessionStorage>, Scope);
+/// The sessions of an agent directory, or of any other.
+fn place_in(directory: &Path) -> Result<Place, Failure> {
+    let what = directory.display().to_string();
+    let resolved = directory.canonicalize();
+    let resolved = resolved.map_err(|source| Failure::Input { what: what.clone(), source })?;
+    if !resolved.is_dir() {
+        let show = format!("`sessionctl show {what}` prints a session");
+        return Err(Failure::Refused(format!("{what} is no directory; {show}")));
+    }
+    let storage = open_existing_storage(text_of(&resolved)?)?;
+    match resolved.join(SESSIONS_DIR).is_dir() {
+        true => Ok(Place::agent_dir(storage)?),
+        false => Ok(Place { storage, scope: Scope::Root }),
+    }
+}
 
-fn print(row: &SessionRow, out: &mut Output) -> Result<(), Failure> {
+/// A row for programs, with its place in the tree of sessions.
+fn with_lineage(node: &LineageNode, rows: &[SessionRow]) -> RawJson {
+    let row = rows[node.row].to_json().as_object().unwrap_or_default();
+    let all = row.fields().iter().fold(ObjectBuilder::new(), |object, field| {
+        object.raw_field(field.raw_name(), field.value())
+    });
+    let all = all.raw("depth", &to_raw_json(&node.depth).unwrap_or_default());
+    match node.parent {
+        Some((parent, kinship)) => all
+            .string("kinship", kinship.as_str())
+            .string("parentPath", &rows[parent].location())
+            .build(),
+        None => all.build(),
+    }
+}
+
+/// How deep a session stands in the tree at most, so that the rest of its line has room.
+const MAX_INDENT: usize = 12;
+
+fn print(node: &LineageNode, rows: &[SessionRow], out: &mut Output) -> Result<(), Failure> {
+    if let Some((_, kinship)) = node.parent {
+        let indent = "  ".repeat(node.depth.min(MAX_INDENT) - 1);
+        out.text(look::DIM, &format!("{indent}└ {}: ", kinship_word(kinship)))?;
+    }
+    print_row(&rows[node.row], out)
+}
+
+fn print_row(row: &SessionRow, out: &mut Output) -> Result<(), Failure> {
     let summary = match &row.summary {
         Ok(summary) => summary,
         Err(error) => {
@@ -129,6 +194,13 @@ fn print(row: &SessionRow, out: &mut Output) -> Result<(), Failure> {
     }
     out.end()?;
     Ok(())
+}
+
+fn kinship_word(kinship: Kinship) -> &'static str {
+    match kinship {
+        Kinship::ChildAgent => "agent",
+        _ => "fork",
+    }
 }
 
 fn title_of(summary: &SessionSummary) -> String {

@@ -18,6 +18,7 @@ mod mv;
 mod navigate;
 mod rename;
 mod restore;
+mod resume;
 mod rewind;
 mod rm;
 mod show;
@@ -34,6 +35,7 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::List),
+    Resume(resume::Resume),
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
@@ -64,6 +66,7 @@ impl Command {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
             Self::List(list) => list.run(context).await,
+            Self::Resume(resume) => resume.run(context).await,
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,

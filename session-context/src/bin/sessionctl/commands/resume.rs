@@ -1,0 +1,141 @@
+//! `sessionctl resume`
+
+use std::env;
+
+use session_context::blobs::BlobStore;
+use session_context::env::terminal_id;
+use session_context::listing::{CwdState, session_to_continue};
+use session_context::{OpenStorageError, SessionError, SessionManager};
+use session_model::EntryKind;
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+
+use crate::Context;
+use crate::failure::Failure;
+use crate::output::{Output, look, say};
+use crate::target::{Shown, Target};
+
+/// Print what an agent would go on with
+///
+/// Without a session, that is what this terminal worked in last in the present directory, else the
+/// session of this directory with the latest activity. Nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl resume
+  sessionctl resume 019bc10e
+  sessionctl resume \"Retry failed\" --json")]
+pub(crate) struct Resume {
+    /// The session: a path, an id or how it begins, or how its title begins
+    session: Option<String>,
+}
+
+impl Resume {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let manager = match &self.session {
+            Some(session) => context.store.read(session, Shown::References).await?,
+            None => {
+                context.store.read_target(to_continue(context).await?, Shown::References).await?
+            }
+        };
+        let found = Found::of(&manager);
+        if context.json {
+            context.out.json(found.to_json().as_str())?.end()?;
+            return Ok(());
+        }
+        found.print(&mut context.out)?;
+        if matches!(found.cwd_state, CwdState::Missing | CwdState::Unusable) {
+            let text = "the session can be read and gone on with from any other directory";
+            say("warning", &format!("its directory is {}; {text}", found.cwd_state.as_str()));
+        }
+        Ok(())
+    }
+}
+
+/// The session of this terminal, or the newest of the present directory.
+async fn to_continue(context: &Context) -> Result<Target, Failure> {
+    let none = || {
+        let text = "there is nothing to go on with in this directory; an agent would begin anew";
+        Failure::Refused(format!("{text}. `sessionctl list --all` shows all sessions"))
+    };
+    let storage = match context.store.storage() {
+        Err(OpenStorageError::Missing { .. }) if context.store.url().is_none() => {
+            return Err(none());
+        }
+        opened => opened?,
+    };
+    let cwd = env::current_dir()
+        .map_err(|source| Failure::Input { what: "the directory".into(), source })?;
+    let found =
+        session_to_continue(&storage, &cwd.to_string_lossy(), terminal_id().as_ref()).await?;
+    let found = found.ok_or_else(none)?;
+    let blobs = BlobStore::new(found.storage.clone()).map_err(SessionError::from)?;
+    Ok(Target { name: found.key.to_string(), storage: found.storage, key: found.key, blobs })
+}
+
+/// What an agent would load.
+struct Found {
+    path: String,
+    id: String,
+    cwd: Option<String>,
+    cwd_state: CwdState,
+    title: Option<String>,
+    leaf: Option<String>,
+    model: Option<String>,
+    /// How many messages there are, of all branches.
+    messages: usize,
+    /// How many a model sees at the leaf.
+    context_messages: usize,
+}
+
+impl Found {
+    fn of(manager: &SessionManager) -> Self {
+        let context = manager.build_session_context();
+        let path = manager.session_file().map(|path| path.display().to_string());
+        let is_message = |kind| kind == EntryKind::Message;
+        Self {
+            path: path.unwrap_or_else(|| manager.key().to_string()),
+            id: manager.session_id(),
+            cwd_state: CwdState::of(manager.cwd().as_deref()),
+            cwd: manager.cwd(),
+            title: manager.session_name(),
+            leaf: manager.leaf_id(),
+            model: context.models.default_model().map(str::to_owned),
+            messages: manager.entries().iter().filter(|entry| is_message(entry.kind())).count(),
+            context_messages: context.messages.len(),
+        }
+    }
+
+    fn to_json(&self) -> RawJson {
+        let text = |text: &Option<String>| text.as_deref().map(RawJson::string);
+        let number = |number: usize| to_raw_json(&number).unwrap_or_default();
+        ObjectBuilder::new()
+            .string("path", &self.path)
+            .string("id", &self.id)
+            .optional("cwd", text(&self.cwd).as_ref())
+            .string("cwdState", self.cwd_state.as_str())
+            .optional("title", text(&self.title).as_ref())
+            .optional("leafId", text(&self.leaf).as_ref())
+            .optional("model", text(&self.model).as_ref())
+            .raw("messageCount", &number(self.messages))
+            .raw("contextMessageCount", &number(self.context_messages))
+            .build()
+    }
+
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let messages = format!("{}, {} in context", self.messages, self.context_messages);
+        for (name, value) in [
+            ("path", Some(&self.path)),
+            ("session", Some(&self.id)),
+            ("cwd", self.cwd.as_ref()),
+            ("title", self.title.as_ref()),
+            ("leaf", self.leaf.as_ref()),
+            ("model", self.model.as_ref()),
+            ("messages", Some(&messages)),
+        ] {
+            if let Some(value) = value {
+                out.text(look::DIM, &format!("{name:<9}"))?.line(value)?;
+            }
+        }
+        Ok(())
+    }
+}
