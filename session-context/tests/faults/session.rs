@@ -22,18 +22,30 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     pollster::block_on(future)
 }
 
-fn parts(dir: &Path) -> (Arc<FileStorage>, StorageKey) {
-    (Arc::new(FileStorage::open(dir).unwrap()), StorageKey::new(FILE).unwrap())
+fn parts(dir: &Path, name: &str) -> (Arc<FileStorage>, StorageKey) {
+    (Arc::new(FileStorage::open(dir).unwrap()), StorageKey::new(name).unwrap())
 }
 
 pub fn open(dir: &Path) -> Result<SessionManager, SessionError> {
-    let (storage, key) = parts(dir);
-    block_on(SessionManager::open(storage, key, "/w", SessionOptions::default().eager()))
+    open_as(dir, FILE, SessionOptions::default().eager())
+}
+
+pub fn open_as(
+    dir: &Path,
+    name: &str,
+    options: SessionOptions,
+) -> Result<SessionManager, SessionError> {
+    let (storage, key) = parts(dir, name);
+    block_on(SessionManager::open(storage, key, "/w", options))
 }
 
 /// Opens the session for reading; `None` if there is none yet, or an empty file.
 pub fn look(dir: &Path) -> Option<SessionManager> {
-    let (storage, key) = parts(dir);
+    look_at(dir, FILE)
+}
+
+pub fn look_at(dir: &Path, name: &str) -> Option<SessionManager> {
+    let (storage, key) = parts(dir, name);
     match block_on(SessionManager::open_read_only(storage, key, SessionOptions::default())) {
         Ok(session) => Some(session),
         Err(SessionError::NotFound { .. })
@@ -81,10 +93,14 @@ pub fn goes_on(dir: &Path, what: &str) {
 fn only_private_files(dir: &Path, what: &str) {
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
-        let (name, mode) = (entry.file_name(), entry.metadata().unwrap().permissions().mode());
+        let (name, meta) = (entry.file_name(), entry.metadata().unwrap());
         let name = name.to_string_lossy();
-        assert_eq!(mode & 0o7777, 0o600, "{what}: {name}");
+        let mode = if meta.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(meta.permissions().mode() & 0o7777, mode, "{what}: {name}");
         assert!(!name.ends_with(".tmp"), "{what}: {name} was left behind");
+        if meta.is_dir() {
+            only_private_files(&entry.path(), what);
+        }
     }
 }
 
