@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use session_context::{NameSource, SessionError, SessionManager, SessionOptions};
 use session_model::document::LoadError;
-use session_model::message::Message;
+use session_model::message::{AssistantMessage, ContentBlock, Message};
 use session_model::storage::StorageKey;
 use session_model::{DiagnosticCode, Entry};
 use session_store_file::FileStorage;
@@ -73,12 +73,14 @@ pub fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Makes sure that the session takes appends and rewrites, keeps all it had undamaged, and that nothing but
+/// Makes sure that the session takes images and rewrites, keeps all it had undamaged, and that nothing but
 /// private files, and no temporary one, is left.
 pub fn goes_on(dir: &Path, what: &str) {
     let before: Vec<_> = look(dir).iter().flat_map(|s| s.entries().iter().map(says)).collect();
     let mut session = open(dir).unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    let next = append(&mut session, "next").unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let image = ContentBlock::image("aW1h".repeat(300), "image/png");
+    let next = block_on(session.append_message(AssistantMessage::new("p", "m", vec![image], 1)));
+    let next = next.unwrap_or_else(|error| panic!("{what}: {error:?}"));
     assert!(block_on(session.set_session_name("name", NameSource::User)).unwrap());
     block_on(session.close()).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     let after = look(dir).unwrap();
@@ -90,7 +92,8 @@ pub fn goes_on(dir: &Path, what: &str) {
     only_private_files(dir, what);
 }
 
-fn only_private_files(dir: &Path, what: &str) {
+/// Makes sure that everything below is private, and that no temporary file is left.
+pub fn only_private_files(dir: &Path, what: &str) {
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let (name, meta) = (entry.file_name(), entry.metadata().unwrap());
