@@ -12,11 +12,13 @@ type Property = fn(&[u8]);
 
 #[test]
 fn every_committed_input_holds() {
-    let properties: [(&str, Property); 6] = [
+    let properties: [(&str, Property); 8] = [
+        ("breadcrumb", properties::breadcrumb),
         ("context", properties::context),
         ("file", properties::file),
         ("line", properties::line),
         ("migration", properties::migration),
+        ("persisted", properties::persisted),
         ("title_slot", properties::title_slot),
         ("tree", properties::tree),
     ];

@@ -1,5 +1,7 @@
 //! The title slot some files begin with: a line of fixed size that can be updated in place.
 
+use std::iter;
+
 use crate::json::{ObjectBuilder, ObjectView, RawJson};
 
 /// The size of a title slot in bytes, its line end included.
@@ -48,39 +50,34 @@ impl TitleSlot {
     /// A title that does not fit is cut at a character. A source or time that leaves no room is
     /// left out.
     pub fn to_line(&self) -> Vec<u8> {
-        let mut end = self.title.len().min(TITLE_SLOT_BYTES);
-        while !self.title.is_char_boundary(end) {
-            end -= 1;
-        }
-        loop {
-            let line = self.padded(&self.title[..end]);
-            if let Some(line) = line {
-                return line;
-            }
-            match self.title[..end].char_indices().next_back() {
-                Some((last, _)) => end = last,
-                None => {
-                    return Self { title: String::new(), source: None, updated_at: String::new() }
-                        .to_line();
-                }
-            }
-        }
+        let bare = self.unpadded("").as_str().len() + 1;
+        let Some(mut room) = TITLE_SLOT_BYTES.checked_sub(bare) else {
+            let title = self.title.clone();
+            return Self { title, source: None, updated_at: String::new() }.to_line();
+        };
+        let cut = self.title.char_indices().find(|(_, char)| {
+            let quoted = RawJson::string(char.encode_utf8(&mut [0; 4]));
+            let left = room.checked_sub(quoted.as_str().len() - 2);
+            room = left.unwrap_or(room);
+            left.is_none()
+        });
+        let end = cut.map_or(self.title.len(), |(at, _)| at);
+        let mut line = self.unpadded(&self.title[..end]).as_str().as_bytes().to_vec();
+        let pad = line.len() - 2;
+        line.splice(pad..pad, iter::repeat_n(b' ', room));
+        line.push(b'\n');
+        line
     }
 
-    fn padded(&self, title: &str) -> Option<Vec<u8>> {
-        let unpadded = ObjectBuilder::new()
+    fn unpadded(&self, title: &str) -> RawJson {
+        ObjectBuilder::new()
             .string("type", "title")
             .raw("v", &RawJson::trusted(bytes::Bytes::from_static(b"1")))
             .string("title", title)
             .optional("source", self.source.as_deref().map(RawJson::string).as_ref())
             .string("updatedAt", &self.updated_at)
             .string("pad", "")
-            .build();
-        let room = TITLE_SLOT_BYTES.checked_sub(unpadded.as_str().len() + 1)?;
-        let mut line = unpadded.as_str().strip_suffix("\"}")?.as_bytes().to_vec();
-        line.resize(line.len() + room, b' ');
-        line.extend_from_slice(b"\"}\n");
-        Some(line)
+            .build()
     }
 }
 
@@ -116,8 +113,18 @@ mod tests {
             let read = TitleSlot::read(&line).unwrap().title;
             assert!(title.starts_with(&read) && read.len() < title.len());
             let longer: String = title.chars().take(read.chars().count() + 1).collect();
-            assert!(slot("").padded(&longer).is_none(), "{} fits too", longer.len());
+            let size = slot("").unpadded(&longer).as_str().len() + 1;
+            assert!(size > TITLE_SLOT_BYTES, "{} fits too", longer.len());
         }
+    }
+
+    #[test]
+    fn what_leaves_no_room_goes_before_the_title() {
+        let time = "9".repeat(TITLE_SLOT_BYTES);
+        let long = TitleSlot { updated_at: time, ..slot("kept") };
+        let read = TitleSlot::read(&long.to_line());
+        let left = TitleSlot { source: None, updated_at: String::new(), ..slot("kept") };
+        assert_eq!(read, Some(left));
     }
 
     #[test]

@@ -14,8 +14,9 @@ const FORM: &str = "SESSION_TEST_FAULTS";
 /// Names the file that gets a line for every test.
 const TABLE: &str = "SESSION_TEST_FAULTS_TABLE";
 /// Programs the tests start, each with the package that brings it.
-const PROGRAMS: [(&str, &str); 5] = [
-    ("strace", "strace"),
+const PROGRAMS: [(&str, &str); 1] = [("strace", "strace")];
+/// Those of the tests that mount file systems, which only root can run.
+const MOUNTING: [(&str, &str); 4] = [
     ("losetup", "util-linux"),
     ("mount", "util-linux"),
     ("mkfs.ext4", "e2fsprogs"),
@@ -28,8 +29,8 @@ pub struct Options {
     /// Many more kills and power cuts
     #[arg(long)]
     long: bool,
-    /// Run the tests with this in their names only; all without
-    name: Option<String>,
+    /// Run the tests with one of these in their names only; all without
+    names: Vec<String>,
 }
 
 /// Installs what is missing, runs the tests and prints what each met.
@@ -40,36 +41,34 @@ pub fn run(options: &Options, report: &mut Report) {
     report.step("faults", || {
         let dir = tempfile::tempdir().map_err(Error::Scratch)?;
         let table = dir.path().join("table");
-        let mut command = cargo();
-        command.args([
-            "test",
-            "--package",
-            "session-context",
-            "--all-features",
-            "--test",
-            "faults",
-        ]);
-        command.arg("--").args(&options.name).env(TABLE, &table);
-        if options.long {
-            command.env(FORM, "long");
-        }
-        let passed = run_command(&mut command);
+        let passed = runs(&options.names).into_iter().try_for_each(|name| {
+            let mut command = cargo();
+            command.args(["test", "--package", "session-context", "--all-features"]);
+            command.args(["--test", "faults", "--"]).args(name).env(TABLE, &table);
+            if options.long {
+                command.env(FORM, "long");
+            }
+            run_command(&mut command)
+        });
         // Without a single test that passed there is no table.
         eprint!("{}", aligned(&fs::read_to_string(&table).unwrap_or_default()));
         passed
     });
 }
 
+/// What each run asks for: a test program takes one name only.
+fn runs(names: &[String]) -> Vec<Option<&String>> {
+    if names.is_empty() { vec![None] } else { names.iter().map(Some).collect() }
+}
+
 /// Installs those of the programs that are missing.
 pub(crate) fn install_tools() -> Result<()> {
     let missing = |program: &str| on_path(&[program]).is_none();
-    for (program, package) in PROGRAMS {
+    let mounting = MOUNTING.iter().filter(|_| rustix::process::geteuid().is_root());
+    for (program, package) in PROGRAMS.iter().chain(mounting) {
         if missing(program) {
-            packages::install(&[package], || !missing(program)).map_err(|tried| Error::NoTool {
-                program,
-                package,
-                tried,
-            })?;
+            packages::install(&[*package], || !missing(program))
+                .map_err(|tried| Error::NoTool { program, package, tried })?;
         }
     }
     Ok(())
@@ -86,6 +85,13 @@ fn aligned(table: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_name_has_a_run_and_none_is_one_run() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(runs(&names), [Some(&names[0]), Some(&names[1])]);
+        assert_eq!(runs(&[]), [None]);
+    }
 
     #[test]
     fn the_table_has_its_texts_below_each_other() {

@@ -10,7 +10,8 @@ use crate::{
 };
 
 const FOLDER: &str = "session-model/fuzz";
-const TARGETS: [&str; 6] = ["context", "file", "line", "migration", "title_slot", "tree"];
+const TARGETS: [&str; 8] =
+    ["breadcrumb", "context", "file", "line", "migration", "persisted", "title_slot", "tree"];
 
 /// What to fuzz, and how long.
 #[derive(Args, Debug)]

@@ -13,6 +13,7 @@
 
 mod calls;
 mod contend;
+mod cuts;
 mod life;
 mod merge;
 mod power;
@@ -44,12 +45,17 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 14] = [
         ("life_with_failing_calls", life::failing),
         ("life_with_crashes", life::crashing),
         ("system_calls_of_append", calls::append),
+        ("system_calls_of_append_with_an_image", calls::append_image),
+        ("system_calls_of_doctor", calls::doctor),
+        ("system_calls_of_gc", calls::gc),
         ("system_calls_of_label", calls::label),
         ("system_calls_of_migrate", calls::migrate),
+        ("torn_ends", cuts::ends),
+        ("torn_title_slots", cuts::slots),
         ("kill_of_contending_writers", contend::nothing_is_lost),
         ("writes_that_do_not_fit", space::limited),
         ("copies_changed_apart", merge::nothing_is_lost),

@@ -8,44 +8,90 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
+use std::thread;
 
-use session_context::NameSource;
-use session_model::storage::StorageKey;
+use session_context::{NameSource, NewEntry, SessionOptions, SharedSession};
+use session_model::message::{AssistantMessage, ContentBlock, Message};
+use session_model::persisted::{encode_base64, names_blobs};
+use session_model::storage::Durability;
 
-use crate::session::{self, A, B, FILE, HEADER, append, block_on, goes_on, id, look, open};
+use crate::session::{
+    self, A, B, FILE, HEADER, append, block_on, goes_on, id, look, look_at, open_as, says,
+};
 use crate::{child, is_long, run};
 
 /// How many things are told done before the power goes.
 const TOLD: usize = 100;
 
-/// Does one thing again and again and prints each as it is done: `accepted` and `durable` appends,
-/// `rewrite`s, or entries that name a `blob`.
+/// Sessions of version 1 that wait to be migrated, more than can be before the power goes.
+const OLD_SESSIONS: usize = 400;
+const OLD: &str = concat!(
+    r#"{"type":"session","id":"s"}"#,
+    "\n",
+    r#"{"type":"message","message":{"role":"user","content":"old"}}"#,
+    "\n",
+);
+
+/// What is done until the power goes.
+const KINDS: [&str; 7] = ["durable", "batch", "shared", "image", "name", "migrate", "accepted"];
+
+/// Does one thing again and again and prints each as it is done.
 pub fn play(store: &Path, kind: &str) {
-    let mut session = open(store).unwrap();
-    block_on(session.flush()).unwrap();
+    let durability = if kind == "accepted" { Durability::Accepted } else { Durability::Durable };
+    let open = |name: &str| {
+        open_as(store, name, SessionOptions::default().eager().durability(durability)).unwrap()
+    };
+    if kind == "migrate" {
+        for n in 0..OLD_SESSIONS {
+            let session = open(&n.to_string());
+            println!("{n}");
+            block_on(session.close()).unwrap();
+        }
+        return;
+    }
+    let mut session = open(FILE);
+    if kind == "shared" {
+        let session = SharedSession::from(session);
+        let write = || {
+            loop {
+                println!("{}", block_on(session.append_message(Message::user("x", 1))).unwrap());
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(write);
+            }
+        });
+        return;
+    }
     for n in 0.. {
         match kind {
-            "accepted" => println!("{}", append(&mut session, &n.to_string()).unwrap()),
-            "durable" => {
-                let id = append(&mut session, &n.to_string()).unwrap();
-                block_on(session.flush()).unwrap();
-                println!("{id}");
+            "accepted" | "durable" => {
+                println!("{}", append(&mut session, &n.to_string()).unwrap());
             }
-            "rewrite" => {
+            "batch" => {
+                let entries = (0..10).map(|n| NewEntry::message(Message::user(n.to_string(), 1)));
+                let ids = block_on(session.append_batch(entries)).unwrap();
+                ids.iter().for_each(|id| println!("{id}"));
+            }
+            "image" => {
+                let data = encode_base64(image(n).as_bytes());
+                let content = vec![ContentBlock::image(data, "image/png")];
+                let message = AssistantMessage::new("p", "m", content, 1);
+                println!("{}", block_on(session.append_message(message)).unwrap());
+            }
+            "name" => {
                 block_on(session.set_session_name(&n.to_string(), NameSource::User)).unwrap();
                 println!("{}", session.leaf_id().unwrap());
-            }
-            "blob" => {
-                let key = StorageKey::new(format!("blobs/{n}")).unwrap();
-                let body = vec![b'x'; 5_000];
-                block_on(session.storage().put(&key, body.into(), Default::default())).unwrap();
-                let id = append(&mut session, &n.to_string()).unwrap();
-                block_on(session.flush()).unwrap();
-                println!("{id}");
             }
             other => panic!("there is no kind {other}"),
         }
     }
+}
+
+/// What image number `n` is made of.
+fn image(n: usize) -> String {
+    format!("{n:>3000}")
 }
 
 /// A loop device with a mounted file system, taken apart on drop.
@@ -101,8 +147,7 @@ impl Drop for Disk {
 
 pub fn cut() -> String {
     let rounds = if is_long() { 10 } else { 1 };
-    let kinds = ["durable", "rewrite", "blob", "accepted"];
-    let survived = kinds.map(|kind| {
+    let survived = KINDS.map(|kind| {
         let counts: Vec<_> = (0..rounds).map(|_| survivors(kind)).collect();
         if kind != "accepted" {
             assert!(counts.iter().all(|count| *count == TOLD), "{kind}: {counts:?}");
@@ -119,6 +164,9 @@ fn survivors(kind: &str) -> usize {
     let store = disk.path().join("store");
     fs::create_dir(&store).unwrap();
     session::write(&store, FILE, format!("{HEADER}\n{A}\n{B}\n"));
+    if kind == "migrate" {
+        (0..OLD_SESSIONS).for_each(|n| session::write(&store, &n.to_string(), OLD));
+    }
     run("sync", &[]);
     let role = format!("power {kind}");
     let mut writer =
@@ -131,20 +179,41 @@ fn survivors(kind: &str) -> usize {
     assert_eq!(told.len(), TOLD);
     disk.restart();
 
+    if kind == "migrate" {
+        return migrated(&store);
+    }
     let session = look(&store).unwrap();
     let ids: Vec<_> = session.entries().iter().map(id).collect();
     assert_eq!(ids[..2], ["a", "b"], "{kind}");
     let survived = told.iter().filter(|told| ids.contains(told)).count();
     let codes: Vec<_> = session.diagnostics().to_vec();
     assert!(kind == "accepted" || codes.is_empty(), "{kind}: {codes:?}");
-    if kind == "blob" {
-        for n in 0..ids.len() - 2 {
-            let blob = fs::read(store.join(format!("blobs/{n}"))).unwrap();
-            assert_eq!(blob, vec![b'x'; 5_000], "the blob of line {n}");
+    if kind == "image" {
+        for (n, entry) in session.entries()[2..].iter().enumerate() {
+            assert!(names_blobs(entry.line()));
+            let (whole, missing) = block_on(session.resolved(entry));
+            let data = encode_base64(image(n).as_bytes());
+            assert!(missing.is_empty() && says(&whole).contains(&data), "{n}: {missing:?}");
         }
-        fs::remove_dir_all(store.join("blobs")).unwrap();
     }
     drop(session);
     goes_on(&store, kind);
     survived
+}
+
+/// How many sessions are of the present version; the others are as they were, and all are whole.
+fn migrated(store: &Path) -> usize {
+    let are_new: Vec<_> = (0..OLD_SESSIONS)
+        .map(|n| {
+            let file = fs::read_to_string(store.join(n.to_string())).unwrap();
+            let session = look_at(store, &n.to_string()).unwrap();
+            let said: Vec<_> = session.entries().iter().map(says).collect();
+            assert_eq!(said, [r#"{"role":"user","content":"old"}"#], "{file}");
+            let is_new = file.contains(r#""version":3"#) && file.ends_with("}\n");
+            assert!(is_new || file == OLD, "{file}");
+            is_new
+        })
+        .collect();
+    // The first are those told; one after them may have been written and not told.
+    are_new[..TOLD].iter().filter(|is_new| **is_new).count()
 }

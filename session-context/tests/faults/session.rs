@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use session_context::{NameSource, SessionError, SessionManager, SessionOptions};
 use session_model::document::LoadError;
-use session_model::message::Message;
+use session_model::message::{AssistantMessage, ContentBlock, Message};
 use session_model::storage::StorageKey;
 use session_model::{DiagnosticCode, Entry};
 use session_store_file::FileStorage;
@@ -22,18 +22,30 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     pollster::block_on(future)
 }
 
-fn parts(dir: &Path) -> (Arc<FileStorage>, StorageKey) {
-    (Arc::new(FileStorage::open(dir).unwrap()), StorageKey::new(FILE).unwrap())
+fn parts(dir: &Path, name: &str) -> (Arc<FileStorage>, StorageKey) {
+    (Arc::new(FileStorage::open(dir).unwrap()), StorageKey::new(name).unwrap())
 }
 
 pub fn open(dir: &Path) -> Result<SessionManager, SessionError> {
-    let (storage, key) = parts(dir);
-    block_on(SessionManager::open(storage, key, "/w", SessionOptions::default().eager()))
+    open_as(dir, FILE, SessionOptions::default().eager())
+}
+
+pub fn open_as(
+    dir: &Path,
+    name: &str,
+    options: SessionOptions,
+) -> Result<SessionManager, SessionError> {
+    let (storage, key) = parts(dir, name);
+    block_on(SessionManager::open(storage, key, "/w", options))
 }
 
 /// Opens the session for reading; `None` if there is none yet, or an empty file.
 pub fn look(dir: &Path) -> Option<SessionManager> {
-    let (storage, key) = parts(dir);
+    look_at(dir, FILE)
+}
+
+pub fn look_at(dir: &Path, name: &str) -> Option<SessionManager> {
+    let (storage, key) = parts(dir, name);
     match block_on(SessionManager::open_read_only(storage, key, SessionOptions::default())) {
         Ok(session) => Some(session),
         Err(SessionError::NotFound { .. })
@@ -61,12 +73,14 @@ pub fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Makes sure that the session takes appends and rewrites, keeps all it had undamaged, and that nothing but
+/// Makes sure that the session takes images and rewrites, keeps all it had undamaged, and that nothing but
 /// private files, and no temporary one, is left.
 pub fn goes_on(dir: &Path, what: &str) {
     let before: Vec<_> = look(dir).iter().flat_map(|s| s.entries().iter().map(says)).collect();
     let mut session = open(dir).unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    let next = append(&mut session, "next").unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let image = ContentBlock::image("aW1h".repeat(300), "image/png");
+    let next = block_on(session.append_message(AssistantMessage::new("p", "m", vec![image], 1)));
+    let next = next.unwrap_or_else(|error| panic!("{what}: {error:?}"));
     assert!(block_on(session.set_session_name("name", NameSource::User)).unwrap());
     block_on(session.close()).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     let after = look(dir).unwrap();
@@ -78,13 +92,18 @@ pub fn goes_on(dir: &Path, what: &str) {
     only_private_files(dir, what);
 }
 
-fn only_private_files(dir: &Path, what: &str) {
+/// Makes sure that everything below is private, and that no temporary file is left.
+pub fn only_private_files(dir: &Path, what: &str) {
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
-        let (name, mode) = (entry.file_name(), entry.metadata().unwrap().permissions().mode());
+        let (name, meta) = (entry.file_name(), entry.metadata().unwrap());
         let name = name.to_string_lossy();
-        assert_eq!(mode & 0o7777, 0o600, "{what}: {name}");
+        let mode = if meta.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(meta.permissions().mode() & 0o7777, mode, "{what}: {name}");
         assert!(!name.ends_with(".tmp"), "{what}: {name} was left behind");
+        if meta.is_dir() {
+            only_private_files(&entry.path(), what);
+        }
     }
 }
 

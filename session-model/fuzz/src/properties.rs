@@ -7,8 +7,11 @@ use session_model::body::EntryBody;
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::env::IdSource;
 use session_model::json::RawJson;
+use session_model::layout::Breadcrumb;
 use session_model::migrate::migrate;
-use session_model::persisted::PersistOptions;
+use session_model::persisted::{
+    OversizePolicy, PersistOptions, blob_refs, persisted_form, restored,
+};
 use session_model::tree_view::{TreeView, TreeViewOptions};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
@@ -57,6 +60,30 @@ pub fn line(bytes: &[u8]) {
     };
     let once = stored(&json);
     assert_eq!(once.as_ref().and_then(stored), once);
+}
+
+/// What is written names its blobs, and with them it becomes what would be written again.
+pub fn persisted(bytes: &[u8]) {
+    let Ok(json) = RawJson::parse(bytes.to_vec()) else { return };
+    blob_refs(&json);
+    let options = PersistOptions::default().oversize(OversizePolicy::Blob);
+    let Some(written) = persisted_form(&json, &options) else { return };
+    for blob in &written.blobs {
+        assert!(written.json.as_str().contains(&blob.id().to_hex()));
+    }
+    let content = |id| written.blobs.iter().find(|blob| blob.id() == id).map(|b| b.bytes().clone());
+    let whole = restored(&written.json, content).unwrap_or_else(|| written.json.clone());
+    let again = persisted_form(&whole, &options).map_or(whole, |again| again.json);
+    assert_eq!(again, written.json);
+}
+
+/// A breadcrumb that is read is written so that it reads the same.
+pub fn breadcrumb(bytes: &[u8]) {
+    let Some(crumb) = Breadcrumb::parse(&String::from_utf8_lossy(bytes)) else { return };
+    let text = crumb.to_text();
+    if let Some(text) = text {
+        assert_eq!(Breadcrumb::parse(&text), Some(crumb));
+    }
 }
 
 /// A file is written back as it was, but for a byte order mark, and takes another entry.
