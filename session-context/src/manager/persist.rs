@@ -144,22 +144,20 @@ impl SessionManager {
     async fn sync_file(&mut self, level: Durability) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
-            writer.sync(level).await?;
-            let len = writer.len();
-            match self.storage.head(&self.key).await {
-                Ok(meta) if meta.size == len => {
+            match writer.sync(level).await {
+                Ok(()) => {
                     if self.failure.is_none() {
                         let entries = self.entries().len();
                         self.tell_observers(|observer| observer.durable(&self.key, entries));
                     }
                     return Ok(());
                 }
-                Err(error) if error.kind() != StorageErrorKind::NotFound => {
+                Err(error) if error.kind() != StorageErrorKind::Conflict => {
                     return Err(error.into());
                 }
                 // A failure was latched before: the file is short of what memory holds.
-                _ if self.failure.is_some() => return Ok(()),
-                _ => self.try_to_take_over().await?,
+                Err(_) if self.failure.is_some() => return Ok(()),
+                Err(_) => self.try_to_take_over().await?,
             }
         }
         Err(keeps_changing(&self.key))
