@@ -82,10 +82,9 @@ impl Open {
         self.wrote.is_some_and(|wrote| wrote.elapsed() < HASTE)
     }
 
-    /// Remembers when the file was last written.
-    pub(crate) fn note_time(&mut self) -> Result<(), Fault> {
-        self.modified = Some(dir::state(&self.file)?.modified);
-        Ok(())
+    /// Remembers when the file was last written; if that cannot be told, the next look does without.
+    pub(crate) fn note_time(&mut self) {
+        self.modified = dir::state(&self.file).ok().map(|state| state.modified);
     }
 
     /// Writes at the end, all or nothing, and returns where.

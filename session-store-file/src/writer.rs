@@ -84,7 +84,7 @@ impl FileWriter {
         }
         let start = self.open.append(lines).during(OPERATION, &self.key)?;
         if !in_haste {
-            self.open.note_time().during(OPERATION, &self.key)?;
+            self.open.note_time();
         }
         Ok(start)
     }
@@ -110,7 +110,7 @@ impl FileWriter {
         self.open.sync().during("make durable", &self.key)?;
         if self.lease.is_some() {
             self.ensure_unchanged()?;
-            self.open.note_time().during("look at", &self.key)?;
+            self.open.note_time();
         }
         Ok(())
     }

@@ -4,13 +4,13 @@ use std::env;
 use std::sync::Arc;
 
 use session_context::blobs::BlobStore;
-use session_context::{SessionError, SessionManager, SessionOptions};
+use session_context::{PersistenceObserver, SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, causes};
 use crate::findings::report;
 use crate::output::say;
 use crate::store::StoreArgs;
@@ -114,10 +114,28 @@ impl Target {
     /// Opens the session for writing, or a new one, and tells what was found.
     pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
         let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let options = SessionOptions::default().owner(OWNER).blobs(self.blobs).eager();
+        let options = SessionOptions::default()
+            .owner(OWNER)
+            .blobs(self.blobs)
+            .observer(Arc::new(Saving))
+            .eager();
         let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
         report(manager.diagnostics());
         Ok(manager)
+    }
+}
+
+/// Says at once how saving goes.
+#[derive(Debug)]
+struct Saving;
+
+impl PersistenceObserver for Saving {
+    fn save_failed(&self, session: &StorageKey, error: &SessionError) {
+        say("warning", &format!("{session} is not saved: {}", causes(error).join(": ")));
+    }
+
+    fn saved_again(&self, session: &StorageKey) {
+        say("note", &format!("{session} is saved now, at a second attempt"));
     }
 }
 
