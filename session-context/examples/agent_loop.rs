@@ -58,6 +58,7 @@ impl Model {
 #[derive(Debug)]
 struct StatusLine;
 
+#[allow(clippy::print_stderr, reason = "this example has no screen")]
 impl PersistenceObserver for StatusLine {
     fn save_failed(&self, _session: &StorageKey, error: &SessionError) {
         eprintln!("not saved: {error}");
