@@ -11,12 +11,16 @@
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
-use session_context::{NewSession, SessionManager, SessionOptions, open_storage};
+use session_context::{
+    NewSession, PersistenceObserver, SessionError, SessionManager, SessionOptions, open_storage,
+};
 use session_model::json::RawJson;
 use session_model::message::{
     AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage,
 };
+use session_model::storage::StorageKey;
 use session_model::tree_view::{TextOptions, TreeView, TreeViewOptions, render_text};
 
 /// A real agent takes the time from a clock.
@@ -47,6 +51,21 @@ impl Model {
     /// A real agent sends the messages to its provider here.
     fn answer(&mut self, _messages: &[RawJson]) -> AssistantMessage {
         AssistantMessage::new("acme", "large-2", self.0.next().unwrap_or_default(), NOW)
+    }
+}
+
+/// Shows whether the conversation is saved; a real agent has a place for it on its screen.
+#[derive(Debug)]
+struct StatusLine;
+
+#[allow(clippy::print_stderr, reason = "this example has no screen")]
+impl PersistenceObserver for StatusLine {
+    fn save_failed(&self, _session: &StorageKey, error: &SessionError) {
+        eprintln!("not saved: {error}");
+    }
+
+    fn saved_again(&self, _session: &StorageKey) {
+        eprintln!("saved again");
     }
 }
 
@@ -93,8 +112,8 @@ pub(crate) async fn run(directory: &Path, out: &mut impl Write) -> Result<()> {
     let mut model = Model::scripted();
 
     let new = NewSession::in_cwd("/work/project");
-    let mut session =
-        SessionManager::create(storage.clone(), new, SessionOptions::default()).await?;
+    let options = SessionOptions::default().observer(Arc::new(StatusLine));
+    let mut session = SessionManager::create(storage.clone(), new, options).await?;
     let question = session.append_message(Message::user("Why does the build fail?", NOW)).await?;
     let key = session.key().clone();
     let done = turn(&mut session, &mut model, true).await?;
@@ -102,7 +121,7 @@ pub(crate) async fn run(directory: &Path, out: &mut impl Write) -> Result<()> {
     // No `close`, no `flush`: what was appended is in the file all the same.
     drop(session);
 
-    let options = SessionOptions::default().owner("agent_loop");
+    let options = SessionOptions::default().owner("agent_loop").observer(Arc::new(StatusLine));
     let mut session = SessionManager::open(storage, key, "/work/project", options).await?;
     writeln!(out, "It is back with {} entries.", session.entries().len())?;
     // The call that was running when the agent died has no result. The file stays so; the model

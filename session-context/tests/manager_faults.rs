@@ -91,7 +91,10 @@ fn a_fault_in_any_call_costs_nothing_that_was_told_saved() {
                 let result = block_on(work(&storage, &mut told));
                 let fired = storage.faults().fired();
                 storage.faults().clear();
-                assert_eq!(result.is_ok(), !fired, "{when:?} at {n}: {result:?}");
+                // A disk that fails only as the session ends costs nothing: all is written anew.
+                let is_good =
+                    if fired { result.is_err() || told.len() == 4 } else { result.is_ok() };
+                assert!(is_good, "{when:?} at {n}: {result:?}");
                 every_told_entry_is_there_once(&storage, &told, &format!("{when:?} at {n}"));
                 if !fired {
                     break;

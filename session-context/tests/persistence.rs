@@ -235,6 +235,53 @@ fn closing_writes_once_more_what_could_not_be_saved() {
 }
 
 #[test]
+fn closing_writes_all_anew_if_the_disk_fails_only_then() {
+    block_on(async {
+        let storage = started();
+        let mut session = open(&storage, options("")).await;
+        session.append_message(user("1")).await.unwrap();
+        let want = whole(&session);
+        storage.faults().fail_nth(Operation::Sync, 0, When::Before, StorageErrorKind::Other);
+        storage.faults().record();
+        session.close().await.unwrap();
+        let calls = storage.faults().operations().into_iter().map(|call| call.operation);
+        let calls: Vec<_> =
+            calls.filter(|o| matches!(o, Operation::Replace | Operation::Sync)).collect();
+        assert_eq!(calls, [Operation::Sync, Operation::Replace, Operation::Sync]);
+        assert_eq!(content(&storage, &key()), Some(want));
+    });
+}
+
+#[test]
+fn a_file_that_was_written_anew_as_it_was_is_nothing_to_tell_of() {
+    block_on(async {
+        let storage = started();
+        let mut session = open(&storage, options("")).await;
+        let same = content(&storage, &key()).unwrap();
+        storage.faults().overwrite(&key(), Some(same.into())).unwrap();
+        session.append_message(user("1")).await.unwrap();
+        let same = content(&storage, &key()).unwrap();
+        storage.faults().overwrite(&key(), Some(same.into())).unwrap();
+        session.flush().await.unwrap();
+        assert_eq!(codes(&session), []);
+        assert_eq!(content(&storage, &key()), Some(whole(&session)));
+    });
+}
+
+#[test]
+fn an_edit_in_place_is_taken_over_by_the_next_flush() {
+    block_on(async {
+        let storage = started();
+        let mut session = open(&storage, options("")).await;
+        let edited = content(&storage, &key()).unwrap().replace("\"one\"", "\"ONE\"");
+        storage.faults().overwrite(&key(), Some(edited.clone().into())).unwrap();
+        session.flush().await.unwrap();
+        assert_eq!(codes(&session), [Code::EntryChanged, Code::ForeignChange]);
+        assert_eq!(whole(&session), edited);
+    });
+}
+
+#[test]
 fn every_failing_call_leaves_all_in_memory_and_save_again_brings_it_to_the_file() {
     for when in [When::Before, When::Partway(5), When::After] {
         for n in 0.. {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -12,7 +13,10 @@ use crate::error::Fault;
 use crate::lock::Courtesy;
 use crate::remove;
 use crate::replace::Placed;
-use crate::state::Glance;
+use crate::state::{self, Glance, State};
+
+/// How soon after a write the next one comes without a look at the file's place and times.
+const HASTE: Duration = Duration::from_micros(100);
 
 /// The object a writer is at.
 #[derive(Debug)]
@@ -21,6 +25,10 @@ pub(crate) struct Open {
     pub(crate) file: File,
     /// The file and its size as this writer knows them.
     pub(crate) at: Glance,
+    /// When the file was last written, if this writer looked since.
+    modified: Option<i128>,
+    /// When this writer last wrote to it.
+    wrote: Option<Instant>,
     /// Whether the entry in the directory is known to be durable.
     entry_is_durable: bool,
 }
@@ -37,8 +45,8 @@ impl Open {
                 dir::create(&dir, name, flags, FILE_MODE)?
             }
         };
-        let at = dir::state(&file)?.glance();
-        Ok(Self { dir, file, at, entry_is_durable: false })
+        let state = dir::state(&file)?;
+        Ok(Self::at(state, dir, file, false))
     }
 
     /// Goes on in a file that has just become the object.
@@ -49,13 +57,41 @@ impl Open {
         if entry_is_durable {
             dir.sync_all()?;
         }
-        Ok(Self { dir, file, at: state.glance(), entry_is_durable })
+        Ok(Self::at(state, dir, file, entry_is_durable))
+    }
+
+    fn at(state: State, dir: File, file: File, entry_is_durable: bool) -> Self {
+        let (at, modified) = (state.glance(), Some(state.modified));
+        Self { dir, file, at, modified, wrote: None, entry_is_durable }
+    }
+
+    /// Tells whether the file is as this writer left it, as far as that is cheap to tell.
+    ///
+    /// That a file was moved away or edited in place is not seen here.
+    pub(crate) fn seems_unchanged(&self) -> Result<bool, Fault> {
+        Ok(state::is_named_and_has(&self.file, self.at.size)?)
+    }
+
+    /// Tells whether what is found at the object's place is the file as this writer left it.
+    pub(crate) fn is_as_left(&self, found: &State) -> bool {
+        found.glance() == self.at && self.modified.is_none_or(|known| known == found.modified)
+    }
+
+    /// Tells whether this writer wrote a moment ago.
+    pub(crate) fn is_in_haste(&self) -> bool {
+        self.wrote.is_some_and(|wrote| wrote.elapsed() < HASTE)
+    }
+
+    /// Remembers when the file was last written; if that cannot be told, the next look does without.
+    pub(crate) fn note_time(&mut self) {
+        self.modified = dir::state(&self.file).ok().map(|state| state.modified);
     }
 
     /// Writes at the end, all or nothing, and returns where.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
         let _courtesy = Courtesy::of_writer(&self.file);
         let start = self.at.size;
+        self.modified = None;
         let mut written = 0;
         while written < bytes.len() {
             match (&self.file).write(&bytes[written..]) {
@@ -68,6 +104,7 @@ impl Open {
             }
         }
         self.at.size += bytes.len() as u64;
+        self.wrote = Some(Instant::now());
         Ok(start)
     }
 
@@ -94,6 +131,7 @@ impl Open {
             let _courtesy = Courtesy::of_writer(&self.file);
             self.file.set_len(len)?;
             self.at.size = len;
+            self.modified = None;
         }
         Ok(())
     }

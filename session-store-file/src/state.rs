@@ -1,6 +1,6 @@
 //! What tells one state of a file from another.
 
-use std::ffi::CStr;
+use std::fs::File;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ pub(crate) struct State {
     pub(crate) mode: u32,
     pub(crate) owner: (u32, u32),
     /// Nanoseconds since 1970.
-    modified: i128,
+    pub(crate) modified: i128,
     changed: i128,
 }
 
@@ -86,30 +86,23 @@ pub(crate) struct Glance {
     pub(crate) size: u64,
 }
 
-/// Looks at the file at a path, which may lead through links; `None` without one.
+/// Tells whether an open file still has a name and this size.
 ///
 /// Linux notes when somebody asks for a file's times, and then sets them anew at the very next
-/// write, which makes that write half as dear again. So the times are not asked for.
-pub(crate) fn glance(path: &CStr) -> Result<Option<Glance>, Errno> {
+/// write, which makes that write twice as dear. So the times are not asked for.
+pub(crate) fn is_named_and_has(file: &File, size: u64) -> Result<bool, Errno> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
-        use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
-        let wanted = StatxFlags::INO | StatxFlags::SIZE;
-        match statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted) {
-            Ok(stat) => {
-                let device = makedev(stat.stx_dev_major, stat.stx_dev_minor);
-                return Ok(Some(Glance { file: (device, stat.stx_ino), size: stat.stx_size }));
-            }
+        use rustix::fs::{AtFlags, StatxFlags, statx};
+        let wanted = StatxFlags::NLINK | StatxFlags::SIZE;
+        match statx(file, c"", AtFlags::EMPTY_PATH, wanted) {
+            Ok(stat) => return Ok(stat.stx_nlink > 0 && stat.stx_size == size),
             Err(Errno::NOSYS | Errno::PERM) => {}
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(errno) => return Err(errno),
         }
     }
-    match rustix::fs::lstat(path) {
-        Ok(stat) => Ok(Some(State::from(&stat).glance())),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-        Err(errno) => Err(errno),
-    }
+    let stat = rustix::fs::fstat(file)?;
+    Ok(stat.st_nlink > 0 && u64::try_from(stat.st_size) == Ok(size))
 }
 
 fn time(nanos: i128) -> SystemTime {

@@ -16,7 +16,6 @@ use crate::dir::{self, Found};
 use crate::error::During;
 use crate::lease::{self, Lease};
 use crate::open::Open;
-use crate::state;
 use crate::store::{Store, is_durable};
 use crate::temp;
 
@@ -66,10 +65,10 @@ impl FileWriter {
             let root = self.store.root().during(OPERATION, &self.key)?;
             let locked = self.store.lock(&root).during(OPERATION, &self.key)?;
             lease::ensure_free(&self.open.dir, &self.key)?;
-            if let Ok(Some(glance)) = state::glance(&self.path)
-                && glance.file == self.open.at.file
+            if let Ok(Found::Object(state)) = dir::find_at(&self.path)
+                && state.glance().file == self.open.at.file
             {
-                self.open.at = glance;
+                self.open.at = state.glance();
                 return self.open.append(lines).during(OPERATION, &self.key);
             }
             drop(locked);
@@ -77,18 +76,43 @@ impl FileWriter {
         }
     }
 
+    /// Appends under this writer's claim.
+    fn append_claimed(&mut self, lines: &[u8]) -> Result<u64> {
+        let in_haste = self.open.is_in_haste();
+        if !in_haste || !self.open.seems_unchanged().during("look at", &self.key)? {
+            self.ensure_unchanged()?;
+        }
+        let start = self.open.append(lines).during(OPERATION, &self.key)?;
+        if !in_haste {
+            self.open.note_time();
+        }
+        Ok(start)
+    }
+
     /// Makes sure that the object is as this writer left it.
     fn ensure_unchanged(&self) -> Result<()> {
         let at = self.open.at;
-        let detail = match state::glance(&self.path).during("look at", &self.key)? {
-            Some(now) if now == at => return Ok(()),
-            Some(now) if now.file == at.file => {
-                format!("it has {} bytes, not the {} known", now.size, at.size)
+        let detail = match dir::find_at(&self.path).during("look at", &self.key)? {
+            Found::Object(now) if self.open.is_as_left(&now) => return Ok(()),
+            Found::Object(now) if now.glance().file != at.file => {
+                "something else was put in its place".to_owned()
             }
-            Some(_) => "something else was put in its place".to_owned(),
-            None => "it was removed".to_owned(),
+            Found::Object(now) if now.size == at.size => "it was edited in place".to_owned(),
+            Found::Object(now) => format!("it has {} bytes, not the {} known", now.size, at.size),
+            Found::Directory => "a directory was put in its place".to_owned(),
+            Found::Nothing => "it was removed".to_owned(),
         };
         Err(StorageError::Conflict { key: self.key.clone(), detail })
+    }
+
+    /// Makes everything appended durable, and makes sure that it is where the object belongs.
+    fn sync_now(&mut self) -> Result<()> {
+        self.open.sync().during("make durable", &self.key)?;
+        if self.lease.is_some() {
+            self.ensure_unchanged()?;
+            self.open.note_time();
+        }
+        Ok(())
     }
 
     /// Looks at the object under the operation lock, with the claim renewed where it must be.
@@ -165,9 +189,7 @@ impl AppendWriter for FileWriter {
             return Ok(self.len());
         }
         let result = match &self.lease {
-            Some(_) => self
-                .ensure_unchanged()
-                .and_then(|()| self.open.append(&lines).during(OPERATION, &self.key)),
+            Some(_) => self.append_claimed(&lines),
             None => self.append_shared(&lines),
         };
         self.settle(result, &[StorageErrorKind::Conflict, StorageErrorKind::Busy])
@@ -202,10 +224,10 @@ impl AppendWriter for FileWriter {
     async fn sync(&mut self, level: Durability) -> Result<()> {
         self.ensure_usable()?;
         let result = is_durable(level).and_then(|durable| match durable {
-            true => self.open.sync().during("make durable", &self.key),
+            true => self.sync_now(),
             false => Ok(()),
         });
-        self.settle(result, &[StorageErrorKind::Unsupported])
+        self.settle(result, &[StorageErrorKind::Unsupported, StorageErrorKind::Conflict])
     }
 
     fn error(&self) -> Option<&StorageError> {

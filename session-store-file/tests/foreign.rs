@@ -4,15 +4,21 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
-use session_model::storage::{AppendOptions, SessionStorage, StorageErrorKind};
+use session_model::storage::{AppendOptions, Durability, SessionStorage, StorageErrorKind};
 use session_store_file::FileStorage;
 use support::{Place, accepted, block_on, key, kind};
 
 fn started(place: &Place) -> Box<dyn session_model::storage::AppendWriter> {
     let mut writer = place.exclusive("d/a");
     assert_eq!(block_on(writer.append(Bytes::from("one\n"))).unwrap(), 0);
+    // A writer that has just written does not look closely, and the times of files advance in
+    // ticks of some milliseconds.
+    thread::sleep(Duration::from_millis(30));
     writer
 }
 
@@ -33,6 +39,51 @@ fn an_object_moved_away_and_copied_back_is_a_conflict() {
     assert_eq!(block_on(writer.adopt()).unwrap().size, 4);
     assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
     assert_eq!((place.read("d/a"), place.read("d/a.bak")), ("one\ntwo\n".into(), "one\n".into()));
+}
+
+#[test]
+fn an_edit_in_place_is_a_conflict_also_if_the_size_stays() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::write(place.path("d/a"), "ONE\n").unwrap();
+    for lost in [
+        block_on(writer.append(Bytes::from("two\n"))).map(drop),
+        block_on(writer.sync(Durability::Durable)),
+        block_on(writer.truncate(0)),
+    ] {
+        assert_eq!(
+            lost.unwrap_err().to_string(),
+            "d/a is not as expected: it was edited in place; read it again before writing"
+        );
+    }
+    assert_eq!(place.read("d/a"), "ONE\n");
+    block_on(writer.adopt()).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    block_on(writer.sync(Durability::Durable)).unwrap();
+    thread::sleep(Duration::from_millis(30));
+    fs::write(place.path("d/a"), "ONE\nTWO\n").unwrap();
+    assert_eq!(kind(block_on(writer.sync(Durability::Durable))), StorageErrorKind::Conflict);
+}
+
+#[test]
+fn a_move_right_after_an_append_is_noticed_by_the_next_sync() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    block_on(writer.append(Bytes::from("two\n"))).unwrap();
+    block_on(writer.append(Bytes::from("three\n"))).unwrap();
+    fs::rename(place.path("d/a"), place.path("d/a.bak")).unwrap();
+    assert_eq!(kind(block_on(writer.sync(Durability::Durable))), StorageErrorKind::Conflict);
+    assert_eq!(place.read("d/a.bak"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn what_changes_no_content_is_no_conflict() {
+    let place = Place::new();
+    let mut writer = started(&place);
+    fs::hard_link(place.path("d/a"), place.path("backup")).unwrap();
+    fs::set_permissions(place.path("d/a"), fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(block_on(writer.append(Bytes::from("two\n"))).unwrap(), 4);
+    block_on(writer.sync(Durability::Durable)).unwrap();
 }
 
 #[test]

@@ -61,15 +61,20 @@ impl MemoryWriter {
         outcome
     }
 
+    /// Refuses to go on under a claim that somebody ignored.
+    fn check_unchanged(&self, state: &State) -> Result<()> {
+        if self.claim.is_none() || state.version(&self.key) == Some(self.seen.version) {
+            return Ok(());
+        }
+        let detail = "somebody changed it in spite of this writer's claim".to_owned();
+        Err(StorageError::Conflict { key: self.key.clone(), detail })
+    }
+
     /// Returns the object to be changed: with a claim the one this writer knows, without one
     /// whatever is there, made anew if there is none.
     fn object<'a>(&self, state: &'a mut State) -> Result<&'a mut Object> {
-        if self.claim.is_some() {
-            if state.version(&self.key) != Some(self.seen.version) {
-                let detail = "somebody changed it in spite of this writer's claim".to_owned();
-                return Err(StorageError::Conflict { key: self.key.clone(), detail });
-            }
-        } else {
+        self.check_unchanged(state)?;
+        if self.claim.is_none() {
             state.check_free(&self.key, None)?;
             if state.version(&self.key).is_none() {
                 state.check_place(&self.key)?;
@@ -175,8 +180,14 @@ impl AppendWriter for MemoryWriter {
 
     async fn sync(&mut self, level: Durability) -> Result<()> {
         self.check_open()?;
-        let outcome = self.shared.call(Operation::Sync, &[&self.key], |_| check_level(level));
-        self.settle(outcome, &[StorageErrorKind::Unsupported])
+        let outcome = self.shared.call(Operation::Sync, &[&self.key], |state| {
+            check_level(level)?;
+            match level {
+                Durability::Accepted => Ok(()),
+                _ => self.check_unchanged(state),
+            }
+        });
+        self.settle(outcome, &[StorageErrorKind::Unsupported, StorageErrorKind::Conflict])
     }
 
     fn error(&self) -> Option<&StorageError> {

@@ -1,5 +1,6 @@
 //! Appending one entry of 1 KB through the manager, against the bare write.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,37 +12,46 @@ use session_model::storage::{Durability, SessionStorage};
 use session_store_file::FileStorage;
 use session_store_memory::MemoryStorage;
 
-use crate::{best, row};
+use crate::row;
 
-const APPENDS: u32 = 20_000;
+const ROUNDS: usize = 200;
+const APPENDS: u32 = 100;
 const SYNCS: usize = 300;
 
 pub(crate) fn run(dir: &Path) {
-    let bare = per_append(best(5, || {
-        let path = dir.join("bare");
-        let mut file = std::fs::File::options().append(true).create(true).open(&path).unwrap();
-        let line = vec![b'x'; 1024];
-        (0..APPENDS).for_each(|_| file.write_all(&line).unwrap());
-        std::fs::remove_file(path).unwrap();
-    }));
-    let memory = per_append(best(5, || append_all(Arc::new(MemoryStorage::new()))));
     let storage = FileStorage::open(dir.join("store")).unwrap();
-    let file = per_append(best(5, || append_all(Arc::new(storage.clone()))));
+    accepted(dir, &storage);
+    durable(dir, &storage);
+}
+
+/// Appends that do not wait for the disk.
+fn accepted(dir: &Path, storage: &FileStorage) {
+    let mut plain = bare_file(dir);
+    let line = vec![b'x'; 1024];
+    let mut in_memory = open(Arc::new(MemoryStorage::new()), Durability::Accepted);
+    let mut in_file = open(Arc::new(storage.clone()), Durability::Accepted);
+    let (mut bare, mut memory, mut file) = (Vec::new(), Vec::new(), Vec::new());
+    // In turns, since the machine's speed changes from one moment to the next.
+    for _ in 0..ROUNDS {
+        bare.push(time(|| (0..APPENDS).for_each(|_| plain.write_all(&line).unwrap())));
+        memory.push(time(|| (0..APPENDS).for_each(|_| append_one(&mut in_memory))));
+        file.push(time(|| (0..APPENDS).for_each(|_| append_one(&mut in_file))));
+    }
+    let per_append = |times| median(times) / f64::from(APPENDS);
+    let (bare, memory, file) = (per_append(bare), per_append(memory), per_append(file));
     row("bare write(2) of 1 KB", format!("{bare:.2} µs"), "");
     row("append through the manager, memory backend", format!("{memory:.2} µs"), "");
     let over = format!("{:+.2} µs over the bare write", file - bare);
     row("append through the manager, file backend", format!("{file:.2} µs"), &over);
     println!();
-    durable(dir, &storage);
 }
 
 /// Durable appends one by one and 64 at a time, against a bare write and fdatasync.
 fn durable(dir: &Path, storage: &FileStorage) {
     let (line, batch) = (vec![b'x'; 1024], vec![b'x'; 64 * 1024]);
     for (what, body, size) in [("1 entry", line, 1), ("64 entries", batch, 64)] {
-        let path = dir.join("bare");
-        let mut file = std::fs::File::options().append(true).create(true).open(&path).unwrap();
-        let mut session = open_durable(storage);
+        let mut file = bare_file(dir);
+        let mut session = open(Arc::new(storage.clone()), Durability::Durable);
         let (mut bare, mut ours) = (Vec::new(), Vec::new());
         // In turns, since the disk's speed changes from one moment to the next.
         for _ in 0..SYNCS {
@@ -51,7 +61,6 @@ fn durable(dir: &Path, storage: &FileStorage) {
             }));
             ours.push(time(|| append_batch(&mut session, size)));
         }
-        std::fs::remove_file(path).unwrap();
         let (bare, ours) = (median(bare), median(ours));
         row(&format!("bare write and fdatasync, {what}"), format!("{bare:.0} µs"), "");
         let ratio = format!("{:.2} of the bare one", ours / bare);
@@ -60,10 +69,21 @@ fn durable(dir: &Path, storage: &FileStorage) {
     println!();
 }
 
-fn open_durable(storage: &FileStorage) -> SessionManager {
-    let options = SessionOptions::default().eager().durability(Durability::Durable);
-    let new = NewSession::in_cwd("/w");
-    pollster::block_on(SessionManager::create(Arc::new(storage.clone()), new, options)).unwrap()
+fn bare_file(dir: &Path) -> File {
+    let path = dir.join("bare");
+    let file = File::options().append(true).create(true).open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    file
+}
+
+fn open(storage: Arc<dyn SessionStorage>, level: Durability) -> SessionManager {
+    let options = SessionOptions::default().eager().durability(level);
+    pollster::block_on(SessionManager::create(storage, NewSession::in_cwd("/w"), options)).unwrap()
+}
+
+fn append_one(session: &mut SessionManager) {
+    let message = Message::user("x".repeat(900), 1);
+    pollster::block_on(session.append_message(message)).unwrap();
 }
 
 fn append_batch(session: &mut SessionManager, size: usize) {
@@ -82,20 +102,4 @@ fn time(work: impl FnOnce()) -> Duration {
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times[times.len() / 2].as_secs_f64() * 1e6
-}
-
-fn per_append(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6 / f64::from(APPENDS)
-}
-
-fn append_all(storage: Arc<dyn SessionStorage>) {
-    pollster::block_on(async {
-        let options = SessionOptions::default().eager();
-        let new = NewSession::in_cwd("/w");
-        let mut session = SessionManager::create(storage, new, options).await.unwrap();
-        let text = "x".repeat(900);
-        for n in 0..APPENDS {
-            session.append_message(Message::user(text.as_str(), i64::from(n))).await.unwrap();
-        }
-    });
 }

@@ -41,6 +41,8 @@ impl SessionManager {
             Err(error) => return Err(error.into()),
         };
         let theirs = match there {
+            // Somebody touched the file and changed nothing.
+            Some((_, bytes)) if bytes == self.document.to_payload().to_bytes() => return Ok(()),
             Some((_, bytes)) => self.read_theirs(bytes).await?,
             None => None,
         };

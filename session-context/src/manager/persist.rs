@@ -19,11 +19,10 @@ pub(super) const ATTEMPTS: usize = 3;
 impl SessionManager {
     /// Adds entries to memory and, if it is time, to the file; `id` is the first one's.
     pub(super) async fn save_new(&mut self, entries: Vec<Entry>, id: &str) -> Result<()> {
-        let is_time = self.eager || entries.iter().any(is_answer);
         let saved = match &self.file {
             _ if self.failure.is_some() => Ok(()),
             FileState::Open(_) => self.write_lines(&entries).await,
-            FileState::Pending(_) if is_time => {
+            FileState::Pending(_) if self.eager || entries.iter().any(is_answer) => {
                 self.add_to_memory(entries);
                 let written = self.write_first().await;
                 return self.outcome(written, id);
@@ -144,22 +143,20 @@ impl SessionManager {
     async fn sync_file(&mut self, level: Durability) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
-            writer.sync(level).await?;
-            let len = writer.len();
-            match self.storage.head(&self.key).await {
-                Ok(meta) if meta.size == len => {
+            match writer.sync(level).await {
+                Ok(()) => {
                     if self.failure.is_none() {
                         let entries = self.entries().len();
                         self.tell_observers(|observer| observer.durable(&self.key, entries));
                     }
                     return Ok(());
                 }
-                Err(error) if error.kind() != StorageErrorKind::NotFound => {
+                Err(error) if error.kind() != StorageErrorKind::Conflict => {
                     return Err(error.into());
                 }
                 // A failure was latched before: the file is short of what memory holds.
-                _ if self.failure.is_some() => return Ok(()),
-                _ => self.try_to_take_over().await?,
+                Err(_) if self.failure.is_some() => return Ok(()),
+                Err(_) => self.try_to_take_over().await?,
             }
         }
         Err(keeps_changing(&self.key))
@@ -218,12 +215,15 @@ impl SessionManager {
     /// The first failure to save, else the first thing that went wrong now. The claim is given up
     /// in any case.
     pub async fn close(mut self) -> Result<()> {
-        if self.failure.is_some()
-            && let Err(error) = self.save_again().await
-        {
-            tracing::error!(session = %self.key, error = %error, "the session ends unsaved");
+        let mut flushed = self.flush().await;
+        if flushed.is_err() {
+            match self.save_again().await {
+                Ok(()) => flushed = self.flush().await,
+                Err(error) => {
+                    tracing::error!(session = %self.key, error = %error, "the session ends unsaved");
+                }
+            }
         }
-        let flushed = self.flush().await;
         let file = std::mem::replace(&mut self.file, FileState::Pending(None));
         let closed = match file {
             FileState::Open(writer) | FileState::Pending(Some(writer)) => writer.close().await,

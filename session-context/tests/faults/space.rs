@@ -12,7 +12,7 @@ use crate::session::{self, A, B, FILE, HEADER, append, block_on, goes_on, id, lo
 pub fn limited() -> String {
     let start = format!("{HEADER}\n{A}\n{B}\n");
     let text = "x".repeat(4_000);
-    let [mut refused, mut runs] = [0, 0];
+    let [mut refused, mut warned, mut runs] = [0, 0, 0];
     loop {
         let dir = tempfile::tempdir().unwrap();
         session::write(dir.path(), FILE, &start);
@@ -31,9 +31,10 @@ pub fn limited() -> String {
         }
         assert_eq!((output.status.code(), file), (Some(1), start.clone()), "{what}");
         refused += 1;
+        warned += usize::from(what.contains(&format!("warning: {FILE} is not saved: ")));
         goes_on(dir.path(), &what);
     }
-    assert!(refused > 2);
+    assert!(refused > 2 && warned > 2, "{refused} refused, {warned} told at once");
     format!("{runs} limits, {refused} short writes cut back")
 }
 

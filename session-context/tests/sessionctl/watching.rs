@@ -2,8 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::Arc;
 
+use session_context::{NameSource, SessionManager, SessionOptions};
 use session_model::json::RawJson;
+use session_model::storage::StorageKey;
+use session_store_file::FileStorage;
 
 use crate::support::{Dir, session};
 
@@ -42,6 +46,44 @@ fn a_watcher_sees_what_another_process_acknowledged_in_order() {
         told.extend(out.lines().map(str::to_owned));
     }
     let seen: Vec<_> = (0..12).map(|_| next()).collect();
+    assert_eq!(seen, told);
+    assert!(watcher.wait().unwrap().success());
+}
+
+#[test]
+fn a_watcher_sees_each_entry_once_while_another_process_appends_and_rewrites() {
+    let dir = Dir::new();
+    dir.write("s.jsonl", session(&[A]));
+    let mut watch = dir.command("watch s.jsonl --from-start --json --interval 1 --count 121");
+    let mut watcher = watch.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let (mut told, mut seen) = (vec!["a".to_owned()], Vec::new());
+    pollster::block_on(async {
+        let storage = Arc::new(FileStorage::open(dir.path()).unwrap());
+        let key = StorageKey::new("s.jsonl").unwrap();
+        let options = SessionOptions::default();
+        let mut session = SessionManager::open(storage, key, "/w", options).await.unwrap();
+        for n in 0..120 {
+            if n % 5 == 4 {
+                let name = format!("Name {n}").repeat(1 + n % 9);
+                assert!(session.set_session_name(&name, NameSource::User).await.unwrap());
+                told.push(session.leaf_id().unwrap());
+            } else {
+                told.push(session.append_custom_entry("n", None).await.unwrap());
+            }
+        }
+        session.close().await.unwrap();
+    });
+    for line in lines {
+        let event = RawJson::parse(line.unwrap()).unwrap();
+        match &*event.field("event").unwrap().as_text().unwrap() {
+            "entry" => {
+                let entry = event.field("entry").unwrap();
+                seen.push(entry.field("id").unwrap().as_text().unwrap().into_owned());
+            }
+            other => assert_eq!(other, "reloaded"),
+        }
+    }
     assert_eq!(seen, told);
     assert!(watcher.wait().unwrap().success());
 }

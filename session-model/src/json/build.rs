@@ -29,7 +29,9 @@ impl Default for ObjectBuilder {
 impl ObjectBuilder {
     /// Starts an empty object.
     pub fn new() -> Self {
-        Self { out: String::from("{") }
+        let mut out = String::with_capacity(256);
+        out.push('{');
+        Self { out }
     }
 
     /// Adds a field with any value, on one line.

@@ -16,7 +16,9 @@ mod cut;
 mod image;
 mod restore;
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::Blob;
 use crate::json::{JsonKind, ObjectEdit, ObjectView, RawJson, to_raw_json};
@@ -79,6 +81,10 @@ pub struct Persisted {
 
 /// Fields that are left out, at any depth.
 const TRANSIENT: [&str; 2] = ["partialJson", "jsonlEvents"];
+// To prepare a search takes longer than to search an ordinary entry.
+static FIND_TRANSIENT: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| TRANSIENT.map(Finder::new));
+static FIND_IMAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("image"));
 
 /// Fields that sign what stands beside them, or are themselves beyond reading.
 const SIGNED: [&str; 5] =
@@ -201,12 +207,12 @@ impl Writing {
     /// A quick look that spares ordinary values the long way.
     fn can_be_shortened(&self, value: &RawJson, place: Place) -> bool {
         let text = value.as_bytes();
-        let holds = |name: &str| memmem::find(text, name.as_bytes()).is_some();
+        let holds = |name: &Finder<'_>| name.find(text).is_some();
         text.len() > MAX_STRING_UNITS
-            || TRANSIENT.into_iter().any(holds)
+            || FIND_TRANSIENT.iter().any(holds)
             || text.len() >= MIN_IMAGE_CHARS
                 && self.options.images == ImagePolicy::Blob
-                && (place == Place::ImageUrl || holds("image"))
+                && (place == Place::ImageUrl || holds(&FIND_IMAGE))
     }
 }
 

@@ -1,16 +1,20 @@
 //! Putting back what a line only names.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::image::image_data;
 use super::{MAX_DEPTH, cut, encode_base64};
 use crate::BlobRef;
 use crate::json::{JsonKind, ObjectEdit, RawJson};
 
+static FIND_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("blob:sha256:"));
+
 /// Tells whether a text may name blobs, without reading it as JSON.
 pub fn names_blobs(text: &[u8]) -> bool {
-    memmem::find(text, b"blob:sha256:").is_some()
+    FIND_NAME.find(text).is_some()
 }
 
 /// Returns the blobs [`restored`] would ask for, in order, each as often as it is named.

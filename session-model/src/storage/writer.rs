@@ -81,8 +81,10 @@ pub trait AppendWriter: Debug + Send {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](super::StorageErrorKind::Unsupported) if the backend cannot give `level`;
-    /// the writer stays open then. Any other failure is final for this writer: what it appended
+    /// [`Unsupported`](super::StorageErrorKind::Unsupported) if the backend cannot give `level`, and
+    /// [`Conflict`](super::StorageErrorKind::Conflict) as in [`append`](Self::append) for a level
+    /// above `Accepted`, although what was appended may have reached it; the writer stays open
+    /// then. Any other failure is final for this writer: what it appended
     /// since the last success may be lost, and only a rewrite brings certainty.
     async fn sync(&mut self, level: Durability) -> Result<()>;
 

@@ -4,13 +4,13 @@ use std::env;
 use std::sync::Arc;
 
 use session_context::blobs::BlobStore;
-use session_context::{SessionError, SessionManager, SessionOptions};
+use session_context::{PersistenceObserver, SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, causes};
 use crate::findings::report;
 use crate::output::say;
 use crate::store::StoreArgs;
@@ -132,7 +132,21 @@ impl Target {
 
 /// How a session is opened or made to be written.
 pub(crate) fn options() -> SessionOptions {
-    SessionOptions::default().owner(OWNER)
+    SessionOptions::default().owner(OWNER).observer(Arc::new(Saving))
+}
+
+/// Says at once how saving goes.
+#[derive(Debug)]
+struct Saving;
+
+impl PersistenceObserver for Saving {
+    fn save_failed(&self, session: &StorageKey, error: &SessionError) {
+        say("warning", &format!("{session} is not saved: {}", causes(error).join(": ")));
+    }
+
+    fn saved_again(&self, session: &StorageKey) {
+        say("note", &format!("{session} is saved now, at a second attempt"));
+    }
 }
 
 /// Ends a session that was written to; the first thing that went wrong is reported.

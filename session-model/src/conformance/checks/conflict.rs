@@ -7,13 +7,14 @@ use super::super::cx::{Cx, Store};
 use super::super::failure::Result;
 use super::super::harness::Tampering;
 use super::super::support::{Writer, exclusive, holds, key, refused, same, shared, when};
-use crate::storage::{Payload, Precondition, StorageErrorKind};
+use crate::storage::{Durability, Payload, Precondition, StorageErrorKind};
 
 table! {
     append_to_a_replaced_object_is_a_conflict needs Need::Tampering,
     append_to_a_replaced_object_of_the_same_size_is_a_conflict needs Need::Tampering,
     append_to_a_grown_object_is_a_conflict needs Need::Tampering,
     append_to_a_removed_object_is_a_conflict needs Need::Tampering,
+    sync_of_a_changed_object_is_a_conflict needs Need::Tampering,
     truncate_of_a_changed_object_is_a_conflict needs Need::Tampering,
     adopt_goes_on_with_what_is_there needs Need::Tampering,
     adopt_of_a_removed_object_is_not_found needs Need::Tampering,
@@ -52,6 +53,34 @@ async fn conflict(cx: &Cx, how: Tampering, then: &[(&str, &str)]) -> Result {
         refused(writer.append(Bytes::from("bad")).await, StorageErrorKind::Conflict, "a")?;
         same("the error", writer.error().is_none(), true)?;
         holds(&store, then).await?;
+    }
+    Ok(())
+}
+
+async fn sync_of_a_changed_object_is_a_conflict(cx: &Cx) -> Result {
+    for level in [Durability::Durable, Durability::Published] {
+        for (how, then) in [
+            (Tampering::Replace(Bytes::from(SAME_SIZE)), Some(SAME_SIZE)),
+            (Tampering::Append(Bytes::from("foreign\n")), Some("one\nforeign\n")),
+            (Tampering::Remove, None),
+        ] {
+            if !cx.gives(level) {
+                continue;
+            }
+            let store = cx.open().await?;
+            let mut writer = started(&store).await?;
+            cx.tamper("a", how).await?;
+            for _ in 0..2 {
+                refused(writer.sync(level).await, StorageErrorKind::Conflict, "a")?;
+                same("the error", writer.error().is_none(), true)?;
+            }
+            let then: Vec<_> = then.map(|body| ("a", body)).into_iter().collect();
+            holds(&store, &then).await?;
+            drop(writer);
+            if !then.is_empty() {
+                store.remove(&key("a")?).await?;
+            }
+        }
     }
     Ok(())
 }
