@@ -2,6 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::Arc;
+
+use session_context::doctor::{DoctorOptions, examine};
+use session_model::storage::SessionStorage;
+use session_store_file::FileStorage;
 
 use crate::support::{Agent, HEADER, SESSION};
 
@@ -69,4 +74,26 @@ fn what_was_left_behind_goes_to_the_trash() {
     assert_eq!(without_link(agent.look()), [] as [&str; 0]);
     assert_eq!(agent.read(&format!("{trash}/a.jsonl.0badcafe.tmp")), b"half");
     assert_eq!(mode(&agent, "trash"), 0o700);
+}
+
+#[test]
+fn a_root_that_is_a_link_is_told_of_and_its_files_are_looked_at() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    let outside = Agent::new();
+    let link = outside.path().join("link");
+    symlink(agent.path(), &link).unwrap();
+    fs::set_permissions(agent.path().join(SESSION), Permissions::from_mode(0o644)).unwrap();
+    let storage: Arc<dyn SessionStorage> = Arc::new(FileStorage::open(&link).unwrap());
+    let found =
+        pollster::block_on(examine(&storage, &DoctorOptions::default(), &mut |_, _| {})).unwrap();
+    let found: Vec<_> = found.iter().map(crate::support::told).collect();
+    let target = agent.path().canonicalize().unwrap();
+    assert_eq!(
+        found,
+        [
+            format!("linked-root .: the directory is a symbolic link to {}", target.display()),
+            "too-open S: its mode is 644; 600 keeps it private => can: take the rights of others"
+                .to_owned(),
+        ]
+    );
 }
