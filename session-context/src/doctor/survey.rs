@@ -60,12 +60,16 @@ pub(super) enum Content {
     Unreadable(String),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) id: String,
     pub(super) cwd: Option<String>,
     pub(super) version: f64,
     pub(super) is_newer: bool,
+    /// The size of the file, in bytes.
+    pub(super) size: usize,
+    /// The size of the longest record, in bytes.
+    pub(super) longest: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Entries and what they refer to that is not there.
     pub(super) dangling: Vec<(String, String)>,
@@ -251,14 +255,15 @@ async fn read(storage: &dyn SessionStorage, key: &StorageKey) -> Content {
         Ok((_, bytes)) => bytes,
         Err(error) => return Content::Unreadable(error.to_string()),
     };
+    let size = bytes.len();
     match SessionDocument::load(bytes, &LoadOptions::default()) {
-        Ok(loaded) => Content::Session(facts(loaded)),
+        Ok(loaded) => Content::Session(facts(loaded, size)),
         Err(LoadError::Empty) => Content::Empty,
         Err(error) => Content::NotASession(error.to_string()),
     }
 }
 
-fn facts(loaded: Loaded) -> Facts {
+fn facts(loaded: Loaded, size: usize) -> Facts {
     let Loaded { document, diagnostics, .. } = loaded;
     let (header, tree) = (document.header(), document.tree());
     let missing = |target: &str| !target.is_empty() && tree.find(target).is_none();
@@ -276,6 +281,8 @@ fn facts(loaded: Loaded) -> Facts {
         cwd: header.cwd(),
         version: header.version(),
         is_newer: header.version() > f64::from(CURRENT_VERSION),
+        size,
+        longest: tree.entries().iter().map(|entry| entry.line().len()).max().unwrap_or_default(),
         diagnostics,
         dangling: tree.entries().iter().filter_map(refers).collect(),
         blobs: naming.flat_map(|entry| blob_refs(&entry.json())).collect(),

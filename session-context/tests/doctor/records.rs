@@ -245,3 +245,14 @@ fn progress_counts_the_sessions() {
     assert_eq!(pollster::block_on(examined).unwrap(), []);
     assert_eq!(told, [(1, 3), (2, 3), (3, 3)]);
 }
+
+#[test]
+fn a_record_is_told_to_be_long_before_it_cannot_be_read() {
+    let long = entry("a", "", &"x".repeat(33 << 20)) + "\n";
+    let agent = Agent::with(SESSION, format!("{HEADER}\n{long}"));
+    let size = long.len();
+    assert_eq!(
+        agent.look(),
+        [format!("oversized S: its longest record has {size} bytes; over 67108864 it is not read")]
+    );
+}
