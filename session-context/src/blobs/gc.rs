@@ -162,6 +162,9 @@ impl BlobStore {
                 progress(done, total);
             }
         }
+        // The folder of blobs is listed twice.
+        let mut told = HashSet::new();
+        problems.retain(|problem| told.insert(problem.to_string()));
         let mut plan = GcPlan {
             used: used.len() as u64,
             young: 0,
