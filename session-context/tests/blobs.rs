@@ -257,15 +257,30 @@ fn later(days: u32) -> GcOptions {
 
 #[test]
 fn only_old_blobs_that_nothing_refers_to_are_moved_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = Arc::new(FileStorage::open(dir.path()).unwrap());
+    for storage in [shared(&MemoryStorage::new()), files] {
+        clean_up(storage);
+    }
+}
+
+fn clean_up(storage: Arc<dyn SessionStorage>) {
     block_on(async {
-        let (storage, elsewhere) = (MemoryStorage::new(), MemoryStorage::new());
-        let blobs = BlobStore::new(shared(&storage)).unwrap();
-        let places = ["sessions/a.jsonl", "sessions/a.torn-1", "trash/s.jsonl", "sessions/a/0.log"];
+        let elsewhere = MemoryStorage::new();
+        let blobs = BlobStore::new(storage.clone()).unwrap();
+        let places = [
+            "sessions/damaged-line.jsonl",
+            "sessions/a.jsonl.torn-1",
+            "trash/s.jsonl",
+            "trash/doctor-1/a.damaged-1",
+            "sessions/a/0.log",
+            "notes.txt",
+        ];
         let mut used = BTreeSet::new();
         for place in places {
             let blob = Blob::new(place);
             blobs.put(&blob).await.unwrap();
-            let text = format!("\0 {{\"data\":\"{}\"", blob.id());
+            let text = format!("{HEADER}\n\0 {{\"data\":\"{}\"", blob.id());
             storage.put(&storage_key(place), text.into(), PutOptions::default()).await.unwrap();
             used.insert(blob.id());
         }
@@ -277,10 +292,10 @@ fn only_old_blobs_that_nothing_refers_to_are_moved_away() {
         elsewhere.put(&key(), text.into(), PutOptions::default()).await.unwrap();
 
         let young = blobs.gc_plan(&GcOptions::default().grace(Duration::ZERO), |_, _| {}).await;
-        assert_eq!((young.unused.len(), young.young, young.used), (0, 2, 4));
+        assert_eq!((young.unused.len(), young.young, young.used), (0, 2, 6));
         let plan = blobs.gc_plan(&later(8).also(shared(&elsewhere)), |_, _| {}).await;
         let found: Vec<_> = plan.unused.iter().map(|unused| unused.id).collect();
-        assert_eq!((found, plan.used), (vec![unused.id()], 5));
+        assert_eq!((found, plan.used), (vec![unused.id()], 7));
         assert_eq!(blobs.get(unused.id()).await.unwrap(), "unused", "a plan changes nothing");
 
         let outcome = blobs.gc_apply(&plan).await;
@@ -291,6 +306,31 @@ fn only_old_blobs_that_nothing_refers_to_are_moved_away() {
         assert!(matches!(blobs.get(unused.id()).await, Err(BlobError::Missing { .. })));
         for id in used.iter().chain([&far.id()]) {
             blobs.get(*id).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_a_live_writer_refers_to_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn SessionStorage> = Arc::new(FileStorage::open(dir.path()).unwrap());
+    block_on(async {
+        let blobs = BlobStore::new(storage.clone()).unwrap();
+        let ((written, first), (coming, second)) = (image(1), image(2));
+        blobs.put(&coming).await.unwrap();
+        let options = options("").blobs(blobs.clone());
+        let open = SessionManager::open(storage.clone(), key(), "/w", options);
+        let mut session = open.await.unwrap();
+        session.append_message(first).await.unwrap();
+        session.append_message(answer("seen")).await.unwrap();
+        let plan = blobs.gc_plan(&later(8), |_, _| {}).await;
+        let unused: Vec<_> = plan.unused.iter().map(|unused| unused.id).collect();
+        assert_eq!((unused, plan.used), (vec![coming.id()], 1));
+        session.append_message(second).await.unwrap();
+        let outcome = blobs.gc_apply(&plan).await;
+        assert_eq!((outcome.moved, outcome.kept), (vec![], vec![coming.id()]));
+        for blob in [written, coming] {
+            assert_eq!(blobs.get(blob.id()).await.unwrap(), blob.bytes());
         }
     });
 }

@@ -1,11 +1,15 @@
 //! Files are for their owner alone, whatever the umask.
+//!
+//! Under umask 000 a file has the mode it was made with.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use session_context::doctor::{DoctorOptions, examine};
 use session_context::{NameSource, NewSession, SessionManager, SessionOptions};
@@ -50,6 +54,64 @@ fn walk(path: &Path, names: &mut Vec<String>) {
     }
 }
 
+#[cfg(feature = "cli")]
+#[test]
+fn everything_the_command_makes_is_private_under_any_umask() {
+    for umask in ["000", "022", "077", "277"] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("deep/agent");
+        let run = |args: &[&str]| {
+            let output = Command::new("sh")
+                .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")])
+                .arg(env!("CARGO_BIN_EXE_sessionctl"))
+                .args(args)
+                .current_dir(dir.path())
+                .output()
+                .unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            // 5: something was repaired.
+            assert!(matches!(output.status.code(), Some(0 | 5)), "{args:?} under {umask}: {told}");
+        };
+        let session = "deep/agent/sessions/--w--/s.jsonl";
+        let file = dir.path().join(session);
+        let add = |name: &str, text: &str| {
+            let mut file = File::options().append(true).create(true).open(name).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(30 * 24 * 60 * 60)).unwrap();
+            file.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+        };
+        let add_in = |name: &str, text: &str| add(root.join(name).to_str().unwrap(), text);
+        let image = format!(
+            r#"{{"role":"user","content":[{{"type":"image","mimeType":"image/png","data":"{}"}}]}}"#,
+            "AAAA".repeat(400)
+        );
+        run(&["append", "--create", session, "--text", "hello"]);
+        run(&["append", session, &image]);
+        let text = fs::read_to_string(&file).unwrap();
+        let id = text.rsplit_once("\"id\":\"").unwrap().1.split('"').next().unwrap();
+        run(&["label", session, id, "here"]);
+        add(file.to_str().unwrap(), "{\"type\":");
+        run(&["append", session, "--text", "behind a torn line"]);
+        add(file.to_str().unwrap(), "damaged\n");
+        add_in("sessions/--w--/.~gone.jsonl.0badcafe.tmp", "half");
+        add_in(&format!("blobs/{}", session_model::BlobRef::of(b"unused").to_hex()), "unused");
+        run(&["doctor", "--fix", "deep/agent"]);
+        let old = text.replace("\"version\":3", "\"version\":2");
+        assert_ne!(old, text);
+        add_in("sessions/--w--/old.jsonl", &old);
+        run(&["migrate", "deep/agent/sessions/--w--/old.jsonl"]);
+        run(&["branch", session, id]);
+        run(&["gc", "--store", "deep/agent", "--apply"]);
+        run(&["gc", "--store", "deep/agent", "--purge", "--apply"]);
+        run(&["artifacts", session]);
+        let mut names = Vec::new();
+        walk(&dir.path().join("deep"), &mut names);
+        for kind in [".lock", ".torn-", ".damaged-", "/blobs/", "/trash/blobs/", "/trash/doctor-"] {
+            assert!(names.iter().any(|name| name.contains(kind)), "no {kind} under {umask}");
+        }
+    }
+}
+
 /// Makes every kind of file there is; does nothing unless started by the test above.
 #[test]
 fn a_whole_life() {
@@ -79,8 +141,7 @@ fn a_whole_life() {
 
         // A writer that dies in the middle of a temporary file and a record.
         let torn = |text: &str| {
-            use std::io::Write;
-            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            let mut file = File::options().append(true).open(&path).unwrap();
             file.write_all(text.as_bytes()).unwrap();
         };
         torn("{\"type\":");

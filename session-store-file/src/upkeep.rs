@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use session_model::storage::MAX_SEGMENT_BYTES;
 
 use crate::dir::{self, DIRECTORY_MODE, FILE_MODE};
 use crate::error::Fault;
@@ -123,6 +124,11 @@ impl Upkeep {
             }
             FileType::RegularFile => {
                 kinds.extend(left_behind(&dir, &name)?);
+                if name.len() > MAX_SEGMENT_BYTES && !names::is_sidecar(name.as_bytes()) {
+                    kinds.push(OddityKind::Unreadable(format!(
+                        "its name has more than {MAX_SEGMENT_BYTES} bytes"
+                    )));
+                }
                 FILE_MODE
             }
             _ => return Err(Fault::Special),

@@ -3,6 +3,7 @@
 use session_model::layout::{SESSION_SUFFIX, artifacts_key};
 use session_model::storage::{ListOptions, SessionStorage, SessionStorageExt, StorageKey};
 
+use super::without_strays;
 use crate::error::{Result, SessionError};
 
 /// A session below another one.
@@ -20,7 +21,8 @@ pub struct ChildSession {
 }
 
 /// Finds the sessions of child agents below a session, at any depth; a parent comes before its
-/// children, and siblings are in the order of their names.
+/// children, and siblings are in the order of their names. What cannot be followed is left out, as
+/// in [`Artifacts::list`](super::Artifacts::list).
 ///
 /// # Errors
 ///
@@ -34,9 +36,7 @@ pub async fn child_sessions(
         artifacts_key(session).ok_or_else(|| SessionError::NoArtifacts { key: session.clone() })?;
     let options = ListOptions::default().suffix(SESSION_SUFFIX);
     let (found, errors) = storage.list_all(Some(&top), options).await;
-    if let Some(error) = errors.into_iter().next() {
-        return Err(error.into());
-    }
+    let found = without_strays(&top, found, errors)?;
     let outer = top.segments().count();
     let mut children = Vec::with_capacity(found.len());
     for key in found.into_iter().map(|meta| meta.key) {

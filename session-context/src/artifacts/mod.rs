@@ -14,7 +14,7 @@ use bytes::Bytes;
 use session_model::layout::artifacts_key;
 use session_model::storage::{
     ListOptions, ObjectMeta, Precondition, PutOptions, SessionStorage, SessionStorageExt,
-    StorageErrorKind, StorageKey,
+    StorageError, StorageErrorKind, StorageKey,
 };
 
 use crate::error::{Result, SessionError};
@@ -170,15 +170,15 @@ impl Artifacts {
 
     /// Lists what lies directly among the artifacts but child sessions, by number, then by name.
     ///
+    /// What is no file or has no name a key can have is left out, and said in the log.
+    ///
     /// # Errors
     ///
-    /// [`SessionError::Storage`] if anything could not be listed.
+    /// [`SessionError::Storage`] if anything else could not be listed.
     pub async fn list(&self) -> Result<Vec<ObjectMeta>> {
         let options = ListOptions::default().max_depth(1);
-        let (mut found, errors) = self.storage.list_all(Some(&self.prefix), options).await;
-        if let Some(error) = errors.into_iter().next() {
-            return Err(error.into());
-        }
+        let (found, errors) = self.storage.list_all(Some(&self.prefix), options).await;
+        let mut found = without_strays(&self.prefix, found, errors)?;
         found.retain(|meta| artifacts_key(&meta.key).is_none());
         found.sort_by_key(|meta| artifact_number(meta.key.file_name()).map_or(u64::MAX, |n| n));
         Ok(found)
@@ -204,4 +204,24 @@ impl Artifacts {
         found.retain(|meta| artifact_number(meta.key.file_name()) == Some(number));
         Ok(found.into_iter().map(|meta| meta.key).collect())
     }
+}
+
+/// What was listed, if all that was not is no object: links, special files, names no key can have.
+fn without_strays(
+    prefix: &StorageKey,
+    found: Vec<ObjectMeta>,
+    errors: Vec<StorageError>,
+) -> Result<Vec<ObjectMeta>> {
+    for error in errors {
+        let is_stray = match error.kind() {
+            StorageErrorKind::Invalid => true,
+            StorageErrorKind::Denied => error.key().is_some_and(|key| key.is_below(prefix)),
+            _ => false,
+        };
+        if !is_stray {
+            return Err(error.into());
+        }
+        tracing::warn!(%prefix, %error, "what is no artifact lies among artifacts");
+    }
+    Ok(found)
 }

@@ -9,7 +9,7 @@ use session_model::storage::{
     ListOptions, ObjectMeta, RenameOptions, SessionStorage, SessionStorageExt, StorageError,
     StorageErrorKind, StorageKey,
 };
-use session_model::time::to_iso;
+use session_model::time::{from_iso, to_iso};
 
 use super::{BlobStore, scan};
 
@@ -18,7 +18,7 @@ use super::{BlobStore, scan};
 pub const MIN_GRACE: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// Where blobs that were moved away are.
-const TRASH: &str = "trash/blobs";
+pub(super) const TRASH: &str = "trash/blobs";
 
 /// What is looked through for references.
 pub type GcRoot = Arc<dyn SessionStorage>;
@@ -120,9 +120,20 @@ impl BlobStore {
     /// damaged ones, what was put aside, artifacts, the trash. Only what blobs themselves hold,
     /// here or in the trash, does not count. `progress` is told how many files have been looked
     /// through, of how many.
-    pub async fn gc_plan(&self, options: &GcOptions, mut progress: impl FnMut(u64, u64)) -> GcPlan {
+    pub async fn gc_plan(&self, options: &GcOptions, progress: impl FnMut(u64, u64)) -> GcPlan {
         // The blobs come first: what is put later is not among them, or no longer as it was.
-        let (blobs, mut problems) = self.list().await;
+        let found = self.list().await;
+        self.plan(found, options, options.grace.max(MIN_GRACE), progress).await
+    }
+
+    /// Tells apart what is referred to, what is too young, and what may go.
+    pub(super) async fn plan(
+        &self,
+        (blobs, mut problems): (Vec<(BlobRef, ObjectMeta)>, Vec<StorageError>),
+        options: &GcOptions,
+        grace: Duration,
+        mut progress: impl FnMut(u64, u64),
+    ) -> GcPlan {
         let known: HashSet<BlobRef> = blobs.iter().map(|(id, _)| *id).collect();
         let (mut used, mut seen) = (BTreeSet::new(), HashSet::new());
         let mut done = 0;
@@ -151,13 +162,16 @@ impl BlobStore {
                 progress(done, total);
             }
         }
+        // The folder of blobs is listed twice.
+        let mut told = HashSet::new();
+        problems.retain(|problem| told.insert(problem.to_string()));
         let mut plan = GcPlan {
             used: used.len() as u64,
             young: 0,
             unused: Vec::new(),
             files: done,
             problems,
-            grace: options.grace.max(MIN_GRACE),
+            grace,
             now: options.now,
         };
         for (id, meta) in blobs.into_iter().filter(|(id, _)| !used.contains(id)) {
@@ -180,7 +194,7 @@ impl BlobStore {
             return outcome;
         }
         let since = plan.now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let time = to_iso(since.as_millis() as i64).replace([':', '.'], "-");
+        let time = folder_name(since.as_millis() as i64);
         for unused in &plan.unused {
             match self.move_away(plan, unused, &time).await {
                 Ok(Some(key)) => outcome.moved.push((unused.id, key)),
@@ -216,7 +230,7 @@ impl BlobStore {
     }
 
     /// A key beside the folder of blobs.
-    fn beside(&self, name: &str) -> Result<StorageKey, StorageError> {
+    pub(super) fn beside(&self, name: &str) -> Result<StorageKey, StorageError> {
         Ok(match self.prefix.parent() {
             Some(parent) => parent.join(name)?,
             None => StorageKey::new(name)?,
@@ -232,7 +246,23 @@ impl BlobStore {
 }
 
 impl GcPlan {
-    fn is_old(&self, meta: &ObjectMeta) -> bool {
-        self.now.duration_since(meta.modified).is_ok_and(|age| age >= self.grace)
+    pub(super) fn is_old(&self, meta: &ObjectMeta) -> bool {
+        let since = trashed_at(&meta.key).unwrap_or(meta.modified);
+        self.now.duration_since(since).is_ok_and(|age| age >= self.grace)
     }
+}
+
+/// The name of the folder in the trash of what is moved at a time.
+fn folder_name(time_ms: i64) -> String {
+    to_iso(time_ms).replace([':', '.'], "-")
+}
+
+/// When a blob in the trash was moved there; `None` for what is in no folder of ours.
+pub(super) fn trashed_at(key: &StorageKey) -> Option<SystemTime> {
+    let folder = key.parent()?;
+    let name = folder.file_name();
+    let (day, time) = name.split_once('T')?;
+    let time = time.replacen('-', ":", 2).replacen('-', ".", 1);
+    let ms = from_iso(&format!("{day}T{time}")).filter(|ms| folder_name(*ms) == name)?;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_millis(ms.try_into().ok()?))
 }

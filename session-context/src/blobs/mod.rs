@@ -3,6 +3,7 @@
 //! A blob is an object named by the SHA-256 of its bytes, so that equal ones are kept once.
 
 mod gc;
+mod purge;
 mod scan;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use session_model::storage::{
 use session_model::{Blob, BlobRef, Diagnostic, DiagnosticCode};
 
 pub use gc::{GcCandidate, GcOptions, GcOutcome, GcPlan, GcRoot, MIN_GRACE};
+pub use purge::PurgeOutcome;
 
 /// The folder of blobs in an agent directory.
 pub const BLOBS_DIR: &str = "blobs";

@@ -3,42 +3,40 @@
 use session_model::layout::BLOBS_DIR;
 
 use super::finding::{Finding, FindingCode, Need};
-use super::survey::{Blob, Content, Survey};
+use super::survey::Survey;
+use crate::blobs::BlobError;
 
 pub(super) fn check(survey: &Survey) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (name, blob) in &survey.blobs {
-        let path = format!("{BLOBS_DIR}/{name}");
-        let user = Need::User;
-        found.extend(match blob {
-            Blob::Good if survey.is_used(name) => None,
-            Blob::Good => {
-                let detail = "no session refers to it; `sessionctl gc` collects such";
-                Some(Finding::new(FindingCode::UnusedBlob, path, detail, Need::Nothing))
+    let path = |name: &str| format!("{BLOBS_DIR}/{name}");
+    let stray = survey.stray_blobs.iter().map(|name| {
+        let (detail, need) = ("its name is not that of a blob", Need::User("move it elsewhere"));
+        Finding::new(FindingCode::StrayBlob, path(name), detail, need)
+    });
+    let unused = survey.unused_blobs.iter().map(|id| {
+        let detail = "nothing refers to it; `sessionctl gc` collects such";
+        Finding::new(FindingCode::UnusedBlob, path(&id.to_hex()), detail, Need::Nothing)
+    });
+    let problems = survey.blob_problems.iter().filter_map(|problem| {
+        let (code, key, advice) = match problem {
+            BlobError::Damaged { id, .. } => {
+                (FindingCode::DamagedBlob, path(&id.to_hex()), "bring it back from a backup")
             }
-            Blob::Damaged => {
-                let detail = "its content is not what its name says";
-                let advice = "bring it back from a backup";
-                Some(Finding::new(FindingCode::DamagedBlob, path, detail, user(advice)))
+            BlobError::Storage(error) => {
+                let key = error.key()?.to_string();
+                // What could not be listed is known already.
+                if survey.unreadable.iter().any(|(known, _)| *known == key) {
+                    return None;
+                }
+                (FindingCode::Unreadable, key, "see that it can be read")
             }
-            Blob::Stray => {
-                let detail = "its name is not that of a blob";
-                let advice = "move it elsewhere";
-                Some(Finding::new(FindingCode::StrayBlob, path, detail, user(advice)))
-            }
-            Blob::Unreadable(why) => {
-                let advice = "see that it can be read";
-                Some(Finding::new(FindingCode::Unreadable, path, why, user(advice)))
-            }
-        });
-    }
-    for session in survey.sessions.iter().filter(|_| survey.knows_blobs) {
-        let Content::Session(facts) = &session.content else { continue };
-        for digest in facts.blobs.iter().filter(|digest| !survey.blobs.contains_key(*digest)) {
-            let detail = format!("the blob {digest} it refers to is not there");
-            let need = Need::User("bring the blob back from a backup");
-            found.push(Finding::new(FindingCode::MissingBlob, session.key.as_str(), detail, need));
-        }
-    }
-    found
+            BlobError::Missing { .. } => return None,
+        };
+        Some(Finding::new(code, key, problem.to_string(), Need::User(advice)))
+    });
+    let missing = survey.missing_blobs.iter().map(|(session, id)| {
+        let detail = BlobError::Missing { id: *id }.to_string();
+        let need = Need::User("bring the blob back from the trash or a backup");
+        Finding::new(FindingCode::MissingBlob, session.as_str(), detail, need)
+    });
+    stray.chain(unused).chain(problems).chain(missing).collect()
 }

@@ -3,24 +3,32 @@
 use super::finding::{Finding, FindingCode, Need};
 use super::survey::Survey;
 
+const READ: &str = "see that it can be read";
+
 pub(super) fn check(survey: &Survey) -> Vec<Finding> {
-    let advice = "see that it can be read";
-    let unreadable = survey
-        .unreadable
-        .iter()
-        .map(|(path, why)| Finding::new(FindingCode::Unreadable, path, why, Need::User(advice)));
-    let found: Vec<_> = unreadable.collect();
     #[cfg(feature = "file")]
-    let found = on_disk(survey, found);
+    let mut found = on_disk(survey);
+    #[cfg(not(feature = "file"))]
+    let mut found = Vec::new();
+    for (path, why) in &survey.unreadable {
+        let is_known = |known: &Finding| {
+            matches!(known.code, FindingCode::NotAFile | FindingCode::Unreadable)
+                && known.path == *path
+        };
+        if !found.iter().any(is_known) {
+            found.push(Finding::new(FindingCode::Unreadable, path, why, Need::User(READ)));
+        }
+    }
     found
 }
 
 #[cfg(feature = "file")]
-fn on_disk(survey: &Survey, mut found: Vec<Finding>) -> Vec<Finding> {
+fn on_disk(survey: &Survey) -> Vec<Finding> {
     use session_store_file::{OddityKind, Upkeep};
 
     use super::finding::Remedy;
 
+    let mut found = Vec::new();
     let Some(root) = &survey.root else { return found };
     if root.is_symlink() {
         let target = root.canonicalize().unwrap_or_default().display().to_string();
@@ -30,9 +38,6 @@ fn on_disk(survey: &Survey, mut found: Vec<Finding>) -> Vec<Finding> {
     let Ok(upkeep) = Upkeep::open(root) else { return found };
     for oddity in upkeep.inspect(&survey.places) {
         let path = oddity.path.display().to_string();
-        if found.iter().any(|known| known.path == path) {
-            continue;
-        }
         let finding = match oddity.kind {
             OddityKind::TooOpen { mode, right } => {
                 let detail = format!("its mode is {mode:o}; {right:o} keeps it private");
@@ -56,18 +61,11 @@ fn on_disk(survey: &Survey, mut found: Vec<Finding>) -> Vec<Finding> {
                 let advice = "move the directory to a file system with locks";
                 (FindingCode::NoLocks, detail.to_owned(), Need::User(advice))
             }
-            OddityKind::Unreadable(why) => {
-                (FindingCode::Unreadable, why, Need::User(advice_to_read()))
-            }
+            OddityKind::Unreadable(why) => (FindingCode::Unreadable, why, Need::User(READ)),
             _ => continue,
         };
         let (code, detail, need) = finding;
         found.push(Finding::new(code, path, detail, need));
     }
     found
-}
-
-#[cfg(feature = "file")]
-fn advice_to_read() -> &'static str {
-    "see that it can be read"
 }

@@ -15,6 +15,9 @@ pub enum FindingCode {
     OlderVersion,
     /// An entry refers to one that is nowhere in the file.
     DanglingReference,
+    /// The session has become so large that loading it takes much memory, or one of its records
+    /// will soon be too long to be read.
+    Oversized,
     /// Another session has the same id.
     SharedId,
     /// The file's name has another id than the header.
@@ -63,6 +66,7 @@ impl FindingCode {
             Self::NotASession => "not-a-session",
             Self::OlderVersion => "older-version",
             Self::DanglingReference => "dangling-reference",
+            Self::Oversized => "oversized",
             Self::SharedId => "shared-id",
             Self::OtherName => "other-name",
             Self::OtherBucket => "other-bucket",

@@ -87,7 +87,7 @@ pub async fn examine(
     options: &DoctorOptions,
     progress: &mut (dyn FnMut(usize, usize) + Send),
 ) -> Result<Vec<Finding>> {
-    let survey = Survey::of(&**storage, options.session.as_ref(), progress).await?;
+    let survey = Survey::of(storage, options, progress).await?;
     let mut findings: Vec<_> = CHECKS.iter().flat_map(|check| check(&survey)).collect();
     findings.sort_by(|a, b| a.path.cmp(&b.path));
     if options.fix {

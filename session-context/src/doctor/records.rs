@@ -1,9 +1,13 @@
 //! Checks of what is in session files.
 
+use session_model::document::LoadOptions;
 use session_model::{CURRENT_VERSION, DiagnosticCode};
 
 use super::finding::{Finding, FindingCode, Need, Remedy};
 use super::survey::{Content, Survey};
+
+/// The size of a file from which on it is told, in bytes: it is held in memory whole.
+const LARGE_FILE: usize = 256 * 1024 * 1024;
 
 /// Whether a repair takes the bytes a diagnostic speaks of out of the file.
 pub(super) fn is_cut(code: DiagnosticCode) -> bool {
@@ -53,6 +57,19 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
             );
             found.push(Finding::new(FindingCode::OlderVersion, path, detail, Need::Nothing));
         }
+        let (size, longest) = (facts.size, facts.longest);
+        let limit = LoadOptions::default().max_line_bytes;
+        if size > LARGE_FILE {
+            let detail = format!(
+                "{size} bytes, and loading it takes as much memory; begin a new session or fork it"
+            );
+            found.push(Finding::new(FindingCode::Oversized, path, detail, Need::Nothing));
+        }
+        if longest > limit / 2 {
+            let detail =
+                format!("its longest record has {longest} bytes; over {limit} it is not read");
+            found.push(Finding::new(FindingCode::Oversized, path, detail, Need::Nothing));
+        }
         for (entry, target) in &facts.dangling {
             let detail =
                 format!("entry {entry} refers to {target:?}, which is nowhere in the file");
@@ -60,4 +77,28 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
         }
     }
     found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use session_model::storage::StorageKey;
+
+    use super::super::survey::{Facts, SessionFile};
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_told() {
+        let details = |size| {
+            let facts = Facts { version: 3.0, size, ..Facts::default() };
+            let (key, content) = (StorageKey::new("s.jsonl").unwrap(), Content::Session(facts));
+            let sessions = vec![SessionFile { key, is_child: false, content }];
+            let found = check(&Survey { sessions, ..Survey::default() });
+            found.into_iter().map(|finding| (finding.code, finding.detail)).collect::<Vec<_>>()
+        };
+        assert_eq!(details(LARGE_FILE), []);
+        let told =
+            "268435457 bytes, and loading it takes as much memory; begin a new session or fork it";
+        assert_eq!(details(LARGE_FILE + 1), [(FindingCode::Oversized, told.to_owned())]);
+    }
 }

@@ -17,8 +17,8 @@ use super::survey::Survey;
 use crate::error::Result;
 use crate::manager::aside::{self, Aside};
 
-/// How often a file is gone through; each time every odd line becomes better by one record.
-const MAX_ROUNDS: usize = 1000;
+/// How often a file is gone through: what a cut leaves on a line may be odd again.
+const MAX_ROUNDS: usize = 100;
 
 /// Makes all repairs and notes in the findings what came of them.
 pub(super) async fn all(
@@ -122,7 +122,9 @@ fn mend(before: &Bytes) -> Mended {
             let range = range.start as usize..range.end as usize;
             match diagnostic.code {
                 DiagnosticCode::JoinedRecords => {
-                    edits.push((range.start..range.start, diagnostic.code))
+                    let starts = record_starts(&loaded.document, &mended.bytes);
+                    let inside = starts.filter(|at| range.contains(at));
+                    edits.extend(inside.map(|at| (at..at, diagnostic.code)));
                 }
                 code if is_cut(code) => edits.push((range, code)),
                 _ => {}
@@ -135,6 +137,13 @@ fn mend(before: &Bytes) -> Mended {
         mended.apply(&edits);
     }
     mended
+}
+
+/// Where in a file its records begin; a record shares the memory of the file it was read from.
+fn record_starts(document: &SessionDocument, file: &Bytes) -> impl Iterator<Item = usize> {
+    let file = file.as_ptr().addr();
+    let entries = document.tree().entries().iter();
+    entries.map(move |entry| entry.line().as_ptr().addr().wrapping_sub(file))
 }
 
 impl Mended {

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use session_model::body::EntryBody;
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::layout::{BLOBS_DIR, SESSION_SUFFIX, SESSIONS_DIR, artifacts_key};
+use session_model::persisted::{blob_refs, names_blobs};
 use session_model::storage::{
     ListOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
-use session_model::{CURRENT_VERSION, Diagnostic, Entry, EntryKind, SessionDocument};
-use sha2::{Digest, Sha256};
+use session_model::{BlobRef, CURRENT_VERSION, Diagnostic, Entry, EntryKind, SessionDocument};
 
-use super::TRASH_DIR;
+use super::{DoctorOptions, TRASH_DIR};
+use crate::blobs::{BlobError, BlobStore, GcOptions};
 use crate::error::Result;
-
-const BLOB_REFERENCE: &[u8] = b"blob:sha256:";
-const DIGEST_CHARS: usize = 64;
 
 /// Everything a check looks at.
 #[derive(Debug, Default)]
@@ -27,16 +27,20 @@ pub(super) struct Survey {
     /// Folders of artifacts whose session is not there, and how many they are.
     pub(super) orphaned: BTreeMap<String, usize>,
     pub(super) asides: Vec<Aside>,
-    pub(super) blobs: BTreeMap<String, Blob>,
-    /// Whether the storage is the place of the blobs that sessions refer to.
-    pub(super) knows_blobs: bool,
+    /// Files among the blobs that are none.
+    pub(super) stray_blobs: Vec<String>,
+    /// What is damaged or could not be read.
+    pub(super) blob_problems: Vec<BlobError>,
+    /// What a clean-up would move away.
+    pub(super) unused_blobs: Vec<BlobRef>,
+    /// Sessions and the blobs they refer to that are not there.
+    pub(super) missing_blobs: Vec<(StorageKey, BlobRef)>,
     /// What could not be listed, and why.
     pub(super) unreadable: Vec<(String, String)>,
     /// The directory of the storage, if it has one.
     pub(super) root: Option<PathBuf>,
     /// What of it belongs to sessions.
     pub(super) places: Vec<PathBuf>,
-    used: HashSet<String>,
 }
 
 /// A file that should be a session.
@@ -56,25 +60,21 @@ pub(super) enum Content {
     Unreadable(String),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) id: String,
     pub(super) cwd: Option<String>,
     pub(super) version: f64,
     pub(super) is_newer: bool,
+    /// The size of the file, in bytes.
+    pub(super) size: usize,
+    /// The size of the longest record, in bytes.
+    pub(super) longest: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Entries and what they refer to that is not there.
     pub(super) dangling: Vec<(String, String)>,
-    /// The digests of blobs the file names anywhere.
-    pub(super) blobs: BTreeSet<String>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Blob {
-    Good,
-    Damaged,
-    Stray,
-    Unreadable(String),
+    /// The blobs its entries refer to.
+    pub(super) blobs: BTreeSet<BlobRef>,
 }
 
 /// Bytes that were put aside.
@@ -90,10 +90,11 @@ pub(super) struct Aside {
 
 impl Survey {
     pub(super) async fn of(
-        storage: &dyn SessionStorage,
-        only: Option<&StorageKey>,
+        storage: &Arc<dyn SessionStorage>,
+        options: &DoctorOptions,
         progress: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self> {
+        let only = options.session.as_ref();
         let mut survey = Self::default();
         let (found, errors) = storage.list_all(None, ListOptions::default()).await;
         for error in errors {
@@ -107,7 +108,8 @@ impl Survey {
         }
         let keys: Vec<_> =
             found.into_iter().map(|meta| meta.key).filter(|key| is_wanted(key, only)).collect();
-        survey.knows_blobs = only.is_none() && keys.iter().any(is_of_agent);
+        // Only there sessions and their blobs lie together.
+        let is_agent_dir = only.is_none() && keys.iter().any(is_of_agent);
         let is_session = |key: &StorageKey| artifacts_key(key).is_some() || only == Some(key);
         let files: Vec<_> = keys
             .iter()
@@ -116,37 +118,46 @@ impl Survey {
             .collect();
         let present: HashSet<&StorageKey> = files.iter().collect();
         for (at, key) in files.iter().enumerate() {
-            let content = survey.read(storage, key).await;
+            let content = read(&**storage, key).await;
             let is_child = owner_of(key, &present).is_some();
             survey.sessions.push(SessionFile { key: key.clone(), is_child, content });
             progress(at + 1, files.len());
         }
         for key in keys.iter().filter(|key| !present.contains(key)) {
-            survey.sort_in(storage, key, &present).await;
+            survey.sort_in(&**storage, key, &present).await;
+        }
+        if is_agent_dir {
+            survey.look_at_blobs(storage, options).await?;
         }
         survey.root = StorageKey::new(SESSIONS_DIR)
             .ok()
             .and_then(|key| Some(storage.local_path(&key)?.parent()?.to_owned()));
-        survey.places = survey.places_of(only);
+        survey.places = survey.places_of(is_agent_dir);
         Ok(survey)
     }
 
-    pub(super) fn is_used(&self, digest: &str) -> bool {
-        self.used.contains(digest)
-    }
-
-    async fn read(&mut self, storage: &dyn SessionStorage, key: &StorageKey) -> Content {
-        let bytes = match storage.read_all(key).await {
-            Ok((_, bytes)) => bytes,
-            Err(error) => return Content::Unreadable(error.to_string()),
-        };
-        let blobs = references(&bytes);
-        self.used.extend(blobs.iter().cloned());
-        match SessionDocument::load(bytes, &LoadOptions::default()) {
-            Ok(loaded) => Content::Session(facts(loaded, blobs)),
-            Err(LoadError::Empty) => Content::Empty,
-            Err(error) => Content::NotASession(error.to_string()),
+    async fn look_at_blobs(
+        &mut self,
+        storage: &Arc<dyn SessionStorage>,
+        options: &DoctorOptions,
+    ) -> Result<()> {
+        let blobs = BlobStore::new(storage.clone())?;
+        self.blob_problems = blobs.verify_all().await.problems;
+        let since = Duration::from_millis(options.clock.now_ms().try_into().unwrap_or_default());
+        let gc = GcOptions::default().now(SystemTime::UNIX_EPOCH + since);
+        let plan = blobs.gc_plan(&gc, |_, _| {}).await;
+        if plan.is_complete() {
+            self.unused_blobs = plan.unused.iter().map(|unused| unused.id).collect();
         }
+        for session in &self.sessions {
+            let Content::Session(facts) = &session.content else { continue };
+            for id in &facts.blobs {
+                if blobs.head(*id).await?.is_none() {
+                    self.missing_blobs.push((session.key.clone(), *id));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Finds the place of what is no session.
@@ -158,7 +169,6 @@ impl Survey {
     ) {
         if let Some(session) = session_of_aside(key) {
             let Ok((meta, bytes)) = storage.read_all(key).await else { return };
-            self.used.extend(references(&bytes));
             let ids = ids_in(&bytes);
             let there = match storage.read_all(&session).await {
                 Ok((_, bytes)) => ids_in(&bytes),
@@ -169,8 +179,9 @@ impl Survey {
             self.asides.push(Aside { key, size: meta.size, records, known });
         } else if top(key) == Some(BLOBS_DIR) {
             let name = key.as_str()[BLOBS_DIR.len() + 1..].to_owned();
-            let blob = look_at_blob(storage, key, &name).await;
-            self.blobs.insert(name, blob);
+            if BlobRef::from_hex(&name).is_err() {
+                self.stray_blobs.push(name);
+            }
         } else if owner_of(key, sessions).is_some() {
             self.artifacts.push(key.clone());
         } else if top(key) == Some(SESSIONS_DIR) && key.segments().count() > 3 {
@@ -181,8 +192,8 @@ impl Survey {
 
     /// What of the storage's directory belongs to sessions: of an agent directory all it has for
     /// them, else the files themselves.
-    fn places_of(&self, only: Option<&StorageKey>) -> Vec<PathBuf> {
-        if only.is_none() && self.knows_blobs {
+    fn places_of(&self, is_agent_dir: bool) -> Vec<PathBuf> {
+        if is_agent_dir {
             let names = ["sessions", "blobs", "terminal-sessions", TRASH_DIR, ".~lock"];
             let history = ["history.db", "history.db-wal", "history.db-shm"];
             return names.into_iter().chain(history).map(PathBuf::from).collect();
@@ -219,7 +230,9 @@ fn is_wanted(key: &StorageKey, only: Option<&StorageKey>) -> bool {
 /// The session that has put these bytes aside.
 fn session_of_aside(key: &StorageKey) -> Option<StorageKey> {
     let name = key.file_name();
-    let at = [".jsonl.torn-", ".jsonl.damaged-"].iter().find_map(|mark| name.find(mark))?;
+    let at = [".jsonl.torn-", ".jsonl.damaged-", ".jsonl.changed-"]
+        .iter()
+        .find_map(|mark| name.find(mark))?;
     key.with_file_name(&name[..at + SESSION_SUFFIX.len()]).ok()
 }
 
@@ -237,7 +250,20 @@ fn owner_of(key: &StorageKey, sessions: &HashSet<&StorageKey>) -> Option<Storage
     None
 }
 
-fn facts(loaded: Loaded, blobs: BTreeSet<String>) -> Facts {
+async fn read(storage: &dyn SessionStorage, key: &StorageKey) -> Content {
+    let bytes = match storage.read_all(key).await {
+        Ok((_, bytes)) => bytes,
+        Err(error) => return Content::Unreadable(error.to_string()),
+    };
+    let size = bytes.len();
+    match SessionDocument::load(bytes, &LoadOptions::default()) {
+        Ok(loaded) => Content::Session(facts(loaded, size)),
+        Err(LoadError::Empty) => Content::Empty,
+        Err(error) => Content::NotASession(error.to_string()),
+    }
+}
+
+fn facts(loaded: Loaded, size: usize) -> Facts {
     let Loaded { document, diagnostics, .. } = loaded;
     let (header, tree) = (document.header(), document.tree());
     let missing = |target: &str| !target.is_empty() && tree.find(target).is_none();
@@ -249,14 +275,17 @@ fn facts(loaded: Loaded, blobs: BTreeSet<String>) -> Facts {
         let id = entry.id().unwrap_or_default().into_owned();
         missing(&target).then_some((id, target))
     };
+    let naming = tree.entries().iter().filter(|entry| names_blobs(entry.line()));
     Facts {
         id: header.id(),
         cwd: header.cwd(),
         version: header.version(),
         is_newer: header.version() > f64::from(CURRENT_VERSION),
+        size,
+        longest: tree.entries().iter().map(|entry| entry.line().len()).max().unwrap_or_default(),
         diagnostics,
         dangling: tree.entries().iter().filter_map(refers).collect(),
-        blobs,
+        blobs: naming.flat_map(|entry| blob_refs(&entry.json())).collect(),
     }
 }
 
@@ -266,35 +295,6 @@ fn target(body: EntryBody) -> Option<String> {
         EntryBody::Archive(archive) => Some(archive.target_id),
         EntryBody::Compaction(compaction) => Some(compaction.first_kept_entry_id),
         _ => None,
-    }
-}
-
-/// The digests of blobs that are named anywhere in a file, damaged lines included.
-fn references(bytes: &[u8]) -> BTreeSet<String> {
-    memchr::memmem::find_iter(bytes, BLOB_REFERENCE)
-        .filter_map(|at| {
-            let start = at + BLOB_REFERENCE.len();
-            let digest = std::str::from_utf8(bytes.get(start..start + DIGEST_CHARS)?).ok()?;
-            is_digest(digest).then(|| digest.to_owned())
-        })
-        .collect()
-}
-
-fn is_digest(text: &str) -> bool {
-    text.len() == DIGEST_CHARS && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-async fn look_at_blob(storage: &dyn SessionStorage, key: &StorageKey, name: &str) -> Blob {
-    if !is_digest(name) {
-        return Blob::Stray;
-    }
-    match storage.read_all(key).await {
-        Ok((_, bytes)) => {
-            let digest: String =
-                Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            if digest == name { Blob::Good } else { Blob::Damaged }
-        }
-        Err(error) => Blob::Unreadable(error.to_string()),
     }
 }
 

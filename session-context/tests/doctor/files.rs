@@ -1,7 +1,14 @@
 //! Modes, leftovers and claims.
 
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::Arc;
+
+use session_context::artifacts::{Artifacts, child_sessions};
+use session_context::doctor::{DoctorOptions, examine};
+use session_model::storage::{SessionStorage, StorageKey};
+use session_store_file::FileStorage;
 
 use crate::support::{Agent, HEADER, SESSION};
 
@@ -69,4 +76,66 @@ fn what_was_left_behind_goes_to_the_trash() {
     assert_eq!(without_link(agent.look()), [] as [&str; 0]);
     assert_eq!(agent.read(&format!("{trash}/a.jsonl.0badcafe.tmp")), b"half");
     assert_eq!(mode(&agent, "trash"), 0o700);
+}
+
+#[test]
+fn a_root_that_is_a_link_is_told_of_and_its_files_are_looked_at() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    let outside = Agent::new();
+    let link = outside.path().join("link");
+    symlink(agent.path(), &link).unwrap();
+    fs::set_permissions(agent.path().join(SESSION), Permissions::from_mode(0o644)).unwrap();
+    let storage: Arc<dyn SessionStorage> = Arc::new(FileStorage::open(&link).unwrap());
+    let found =
+        pollster::block_on(examine(&storage, &DoctorOptions::default(), &mut |_, _| {})).unwrap();
+    let found: Vec<_> = found.iter().map(crate::support::told).collect();
+    let target = agent.path().canonicalize().unwrap();
+    assert_eq!(
+        found,
+        [
+            format!("linked-root .: the directory is a symbolic link to {}", target.display()),
+            "too-open S: its mode is 644; 600 keeps it private => can: take the rights of others"
+                .to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_file_or_has_an_odd_name_hides_nothing() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    let folder = SESSION.strip_suffix(".jsonl").unwrap();
+    agent.write(&format!("{folder}/1.bash.log"), "one");
+    for name in ["4.link.log", "5"] {
+        symlink("/etc/passwd", agent.path().join(folder).join(name)).unwrap();
+    }
+    let fifo = agent.path().join(folder).join("2.pipe.log");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let long = format!("sessions/--w-app--/{}.jsonl", "x".repeat(240));
+    agent.write(&long, format!("{HEADER}\n"));
+    let odd = std::ffi::OsStr::from_bytes(b"sessions/--w-app--/\xff.jsonl");
+    fs::write(agent.path().join(odd), HEADER).unwrap();
+    let found = agent.look();
+    let link = "a symbolic link or special file; it is not followed or read => you: put what it leads to in its place";
+    let mut want = vec![
+        format!("unreadable {long}: its name has more than 240 bytes => you: see that it can be read"),
+        "unreadable sessions/--w-app--: the name \"\\xff.jsonl\" in it is no UTF-8 => you: see that it can be read".to_owned(),
+    ];
+    want.extend(
+        ["2.pipe.log", "4.link.log", "5"].map(|name| format!("not-a-file {folder}/{name}: {link}")),
+    );
+    let sorted = |mut lines: Vec<String>| {
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(found), sorted(want));
+
+    let (storage, session) = (agent.storage(), StorageKey::new(SESSION).unwrap());
+    let artifacts = Artifacts::of(storage.clone(), &session).unwrap();
+    let names: Vec<_> = pollster::block_on(artifacts.list()).unwrap();
+    let names: Vec<_> = names.iter().map(|meta| meta.key.file_name()).collect();
+    assert_eq!(names, ["1.bash.log"]);
+    assert_eq!(pollster::block_on(artifacts.save("bash", "two")).unwrap().number, 2);
+    let children = child_sessions(&*storage, &session);
+    assert_eq!(pollster::block_on(children).unwrap(), []);
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod files;
+mod holder;
 mod random;
 mod records;
 mod stores;

@@ -2,24 +2,24 @@
 
 use session_context::doctor::DoctorOptions;
 use session_context::{SessionManager, SessionOptions};
-use session_model::storage::{AppendOptions, StorageKey};
+use session_model::storage::StorageKey;
 
 use crate::support::{Agent, HEADER, SESSION, entry};
 
 /// A damaged file, what is found, what stays, and the ids that load in the end.
-struct Case {
+struct Case<'a> {
     file: Vec<u8>,
     found: Vec<&'static str>,
     mended: Vec<u8>,
     set_aside: Vec<(&'static str, Vec<u8>)>,
     again: Vec<&'static str>,
-    ids: Vec<&'static str>,
+    ids: Vec<&'a str>,
 }
 
 const CAN: &str =
     " => can: give every record a line of its own, and move what is none into a file beside";
 
-impl Case {
+impl Case<'_> {
     fn check(self) {
         let agent = Agent::with(SESSION, &self.file);
         let want: Vec<_> = self.found.iter().map(|found| found.replace(" => can", CAN)).collect();
@@ -195,20 +195,64 @@ fn what_is_no_session_or_newer_needs_the_user() {
 }
 
 #[test]
-fn a_session_in_use_is_left_alone() {
-    let file = format!("{HEADER}\n{}", &entry("a", "", "x")[..40]);
-    let agent = Agent::with(SESSION, &file);
-    let key = StorageKey::new(SESSION).unwrap();
-    let storage = agent.storage();
-    let claim = storage.open_append(&key, AppendOptions::exclusive("an agent"));
-    let _writer = pollster::block_on(claim).unwrap();
-    let found = agent.examine(DoctorOptions::default().fix().session(key));
-    let told = crate::support::told(&found[0]);
-    assert!(
-        told.contains("=> failed: S is in use by an agent, process ")
-            || told.contains("is in use by an agent"),
-        "{told}"
+fn thousands_of_joined_records_take_one_repair() {
+    let ids: Vec<_> = (0..3000).map(|n| format!("id{n}")).collect();
+    let parents = std::iter::once("").chain(ids.iter().map(String::as_str));
+    let lines: Vec<_> = ids.iter().zip(parents).map(|(id, up)| entry(id, up, "é")).collect();
+    Case {
+        file: format!("{HEADER}{}\n", lines.join("")).into(),
+        found: vec![
+            "joined-records S: line 1 (bytes 94..381871): several records on one line; all are loaded => can",
+        ],
+        mended: format!("{HEADER}\n{}\n", lines.join("\n")).into(),
+        set_aside: vec![],
+        again: vec![],
+        ids: ids.iter().map(String::as_str).collect(),
+    }
+    .check();
+}
+
+#[test]
+fn a_line_over_the_limit_is_told_and_left() {
+    let long = entry("a", "", &"x".repeat(64 << 20));
+    let agent = Agent::with(SESSION, format!("{HEADER}\n{long}\n{}\n", entry("b", "", "y")));
+    let found = agent.look();
+    let (size, end) = (long.len() + 1, long.len() + 96);
+    assert_eq!(
+        found,
+        [format!(
+            "line-too-long S: line 2 (bytes 95..{end}): {size} bytes, more than the limit of 67108864 => you: see what wrote so long a line"
+        )]
     );
-    assert!(found[0].needs_user());
-    assert_eq!(agent.read(SESSION), file.as_bytes());
+    let before = agent.snapshot();
+    assert_eq!(agent.fix(), found);
+    let content =
+        |s: crate::support::Snapshot| s.into_iter().map(|f| (f.0, f.1)).collect::<Vec<_>>();
+    assert!(content(agent.snapshot()) == content(before), "a repair changed something");
+}
+
+#[test]
+fn progress_counts_the_sessions() {
+    let agent = Agent::with(SESSION, format!("{HEADER}\n"));
+    for id in ["b", "c"] {
+        agent.write(&format!("sessions/--w-app--/{id}.jsonl"), HEADER.replace("s-0001", id) + "\n");
+    }
+    let mut told = Vec::new();
+    let options = DoctorOptions::default();
+    let storage = agent.storage();
+    let mut note = |done, total| told.push((done, total));
+    let examined = session_context::doctor::examine(&storage, &options, &mut note);
+    assert_eq!(pollster::block_on(examined).unwrap(), []);
+    assert_eq!(told, [(1, 3), (2, 3), (3, 3)]);
+}
+
+#[test]
+fn a_record_is_told_to_be_long_before_it_cannot_be_read() {
+    let long = entry("a", "", &"x".repeat(33 << 20)) + "\n";
+    let agent = Agent::with(SESSION, format!("{HEADER}\n{long}"));
+    let size = long.len();
+    assert_eq!(
+        agent.look(),
+        [format!("oversized S: its longest record has {size} bytes; over 67108864 it is not read")]
+    );
 }

@@ -1,11 +1,19 @@
 //! What lies around sessions: other sessions, artifacts, blobs.
 
-use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
+use session_model::BlobRef;
 
 use crate::support::{Agent, HEADER, SESSION, entry};
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    BlobRef::of(bytes).to_hex()
+}
+
+/// The time of the clock that stands.
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(crate::support::NOW_MS)
 }
 
 #[test]
@@ -37,28 +45,37 @@ fn ids_names_and_buckets() {
 fn artifacts_and_blobs() {
     let (used, unused) = (digest(b"used"), digest(b"unused"));
     let (missing, damaged) = (digest(b"missing"), digest(b"damaged"));
-    let text = format!("blob:sha256:{used} blob:sha256:{missing} blob:sha256:{damaged}");
-    let agent = Agent::with(SESSION, format!("{HEADER}\n{}\n", entry("a", "", &text)));
+    let images = [&used, &missing, &damaged].map(|digest| {
+        format!(r#"{{"type":"image","mimeType":"image/png","data":"blob:sha256:{digest}"}}"#)
+    });
+    let content = format!("[{}]", images.join(","));
+    let line = entry("a", "", "images").replace("\"images\"", &content);
+    let agent = Agent::with(SESSION, format!("{HEADER}\n{line}\n"));
     let folder = SESSION.strip_suffix(".jsonl").unwrap();
     for name in ["0.bash.log", "1.bash.log", "1.read.log", "notes.txt"] {
         agent.write(&format!("{folder}/{name}"), "x");
     }
     agent.write("sessions/--w-app--/gone/0.bash.log", "x");
     agent.write(&format!("blobs/{used}"), "used");
-    agent.write(&format!("blobs/{unused}"), "unused");
+    let young = digest(b"young");
+    for (digest, content, age) in [(&unused, "unused", 8), (&young, "young", 6)] {
+        let name = format!("blobs/{digest}");
+        agent.write(&name, content);
+        let file = File::options().append(true).open(agent.path().join(name)).unwrap();
+        file.set_modified(now() - Duration::from_secs(age * 24 * 60 * 60)).unwrap();
+    }
     agent.write(&format!("blobs/{damaged}"), "");
     agent.write("blobs/readme", "");
     let mut found = agent.look();
     found.sort();
-    let backup = "from a backup";
     let mut want = [
         format!("shared-number {folder}: 1.bash.log, 1.read.log share the number 1; the first is found by it"),
         format!("stray-artifact {folder}/notes.txt: it lies among artifacts and has no number; it goes where they go"),
         "orphaned-artifacts sessions/--w-app--/gone: 1 files are artifacts of sessions/--w-app--/gone.jsonl, which is not there => you: bring the session back from the trash or a backup, or move them away".to_owned(),
-        format!("missing-blob S: the blob {missing} it refers to is not there => you: bring the blob back {backup}"),
-        format!("damaged-blob blobs/{damaged}: its content is not what its name says => you: bring it back {backup}"),
+        format!("missing-blob S: blob:sha256:{missing} is missing; look for it in the trash, or in another agent directory => you: bring the blob back from the trash or a backup"),
+        format!("damaged-blob blobs/{damaged}: blob:sha256:{damaged} is damaged: it has 0 bytes of other content; it was left as it is => you: bring it back from a backup"),
         "stray-blob blobs/readme: its name is not that of a blob => you: move it elsewhere".to_owned(),
-        format!("unused-blob blobs/{unused}: no session refers to it; `sessionctl gc` collects such"),
+        format!("unused-blob blobs/{unused}: nothing refers to it; `sessionctl gc` collects such"),
     ];
     want.sort();
     assert_eq!(found, want);

@@ -14,13 +14,16 @@ use tempfile::TempDir;
 pub(crate) const HEADER: &str = r#"{"type":"session","version":3,"id":"s-0001","timestamp":"2026-03-01T09:00:00Z","cwd":"/w/app"}"#;
 pub(crate) const SESSION: &str = "sessions/--w-app--/2026-03-01T09-00-00-000Z_s-0001.jsonl";
 
-/// A clock that stands at 2026-03-02.
+/// 2026-03-02, in milliseconds of Unix time.
+pub(crate) const NOW_MS: u64 = 1_772_409_600_000;
+
+/// A clock that stands at [`NOW_MS`].
 #[derive(Debug)]
 struct Standing;
 
 impl Clock for Standing {
     fn now_ms(&self) -> i64 {
-        1_772_409_600_000
+        NOW_MS as i64
     }
 }
 

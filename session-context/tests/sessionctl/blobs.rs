@@ -87,6 +87,46 @@ fn gc_spares_what_sessions_elsewhere_use_and_moves_the_rest() {
     assert_eq!(left, 2);
 }
 
+#[test]
+fn only_a_purge_deletes_and_only_what_is_old_in_the_trash_and_unused() {
+    let dir = Dir::new();
+    let in_trash = |time: &str, bytes: &'static str| {
+        let name = format!("agent/trash/blobs/{time}/{}", Blob::new(bytes).id().to_hex());
+        dir.write(&name, bytes);
+        name
+    };
+    let used = in_trash("2026-01-01T00-00-00-000Z", "used");
+    let unused = in_trash("2026-01-01T00-00-00-000Z", "unused");
+    let not_ours = in_trash("mine", "not ours");
+    dir.write(SESSION, session(&[&message(&Blob::new("used").id().to_string())]));
+    put(&dir, "fresh");
+    dir.run("gc --store agent --apply").quiet();
+    let before = dir.snapshot();
+    let note = "note: nothing was changed; --apply deletes unused blobs from the trash for good\n";
+    let out = dir.run("gc --store agent --purge").telling(note);
+    let hex = Blob::new("unused").id().to_hex();
+    assert_eq!(
+        out,
+        format!(
+            "unused {hex} (6 bytes)\n1 unused blob of 6 bytes, 1 in use, 1 not long enough in the trash; 2 files looked through\n"
+        )
+    );
+    let now = dir.run("gc --store agent --purge --older-than 0 --json").quiet();
+    assert_eq!(json(&now).field("unused").unwrap().as_array().unwrap().items().len(), 2);
+    assert_eq!(dir.snapshot(), before);
+
+    let out = dir.run("gc --store agent --purge --older-than 30 --apply --json").quiet();
+    let from = unused.strip_prefix("agent/").unwrap();
+    let deleted = json(&out).field("deleted").unwrap();
+    assert_eq!(deleted.as_str(), format!(r#"[{{"blob":"{hex}","from":"{from}"}}]"#));
+    let left = dir.snapshot().len();
+    assert_eq!(left, before.len() - 1, "one file went");
+    assert!(!dir.path().join(unused).exists());
+    assert_eq!((dir.read(&used), dir.read(&not_ours)), ("used".into(), "not ours".into()));
+    let run = dir.run("gc --store agent --older-than 30");
+    assert_eq!(run.code, Some(2), "only with --purge: {run:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn gc_moves_nothing_when_a_folder_of_sessions_is_a_link() {
