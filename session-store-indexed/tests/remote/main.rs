@@ -2,6 +2,11 @@
 
 mod contract;
 #[cfg(feature = "redis")]
+mod faults;
+mod model;
+#[cfg(feature = "redis")]
+mod proxy;
+#[cfg(feature = "redis")]
 mod server;
 mod support;
 
