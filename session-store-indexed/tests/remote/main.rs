@@ -1,5 +1,7 @@
 //! What every remote promises, on the fake and on a real Redis; then faults of a real server.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
 mod contract;
 #[cfg(feature = "redis")]
 mod faults;

@@ -25,6 +25,11 @@ local at = have
 while at < stop do
   local n = math.min(CHUNK - at % CHUNK, stop - at)
   redis.call('SETRANGE', chunk(log, at), at % CHUNK, string.sub(data, at - start + 1, at - start + n))
+  if (at + n) % CHUNK == 0 and n < CHUNK then
+    -- Growing leaves up to as much room again; a copy has none, and costs the append-only file nothing.
+    redis.call('COPY', chunk(log, at), base .. 'log:copy', 'REPLACE')
+    redis.call('RENAME', base .. 'log:copy', chunk(log, at))
+  end
   at = at + n
 end
 if staged then
