@@ -1,4 +1,4 @@
-//! From the client's errors to [`RemoteError`].
+//! From the client's errors to [`RemoteError`](crate::remote::RemoteError).
 
 use redis::{ErrorKind, RedisError, ServerError, Value};
 use session_model::storage::StorageKey;

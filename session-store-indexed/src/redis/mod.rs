@@ -1,4 +1,4 @@
-//! A [`Remote`] on Redis 6.2 or newer, or Valkey; its keys are described in `docs/redis.md`.
+//! A [`Remote`](crate::remote::Remote) on Redis 6.2 or newer, or Valkey; its keys are described in `docs/redis.md`.
 
 mod address;
 mod check;

@@ -1,4 +1,4 @@
-//! The calls of a [`Remote`], as commands.
+//! The calls of a [`Remote`](crate::remote::Remote), as commands.
 
 use std::time::Duration;
 
