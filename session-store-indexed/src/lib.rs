@@ -1,6 +1,7 @@
-//! Indexed session storage: SQLite beside the files, and prompt history.
+//! Indexed session storage: SQLite beside the files, prompt history, and what hosts share.
 //!
-//! [`history`] keeps the prompts a user typed and finds them again. Every database of this crate
+//! [`history`] keeps the prompts a user typed and finds them again. [`remote`] is what several
+//! hosts share. Every database of this crate
 //! is opened by one set of rules, so that a crash, a second process or a damaged file costs
 //! nothing that was saved:
 //!
@@ -11,6 +12,9 @@
 //!   ([`DatabaseDiagnostic`]).
 
 pub mod history;
+#[cfg(feature = "redis")]
+pub mod redis;
+pub mod remote;
 
 mod clock;
 mod diagnostic;

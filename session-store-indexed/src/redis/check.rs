@@ -1,0 +1,65 @@
+//! What a server says of itself, and what is wrong with that.
+
+use std::collections::BTreeMap;
+
+use crate::remote::Check;
+
+/// Reads the answer to `INFO`.
+pub(super) fn of_info(info: &str) -> Check {
+    let fields: BTreeMap<_, _> = info.lines().filter_map(|line| line.split_once(':')).collect();
+    let field = |name: &str| fields.get(name).copied().unwrap_or_default();
+    let version = field("redis_version");
+    let writable = field("role") != "slave";
+    let mut warnings = Vec::new();
+    if number(version) < (6, 2) {
+        warnings.push(format!("Redis {version} is too old: 6.2 is the oldest that works"));
+    }
+    if field("maxmemory_policy") != "noeviction" {
+        warnings.push(format!(
+            "maxmemory-policy is {}, which drops sessions when memory is short: set noeviction",
+            field("maxmemory_policy")
+        ));
+    }
+    if field("aof_enabled") != "1" {
+        warnings.push(
+            "appendonly is off, so a restart loses what was published: set appendonly yes"
+                .to_owned(),
+        );
+    }
+    if field("aof_last_write_status") == "err" {
+        warnings.push("the append-only file cannot be written: look at the disk".to_owned());
+    }
+    if !writable {
+        warnings.push("this server is a replica: use the address of the primary".to_owned());
+    }
+    Check { version: version.to_owned(), writable, warnings }
+}
+
+fn number(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_server_has_no_warnings() {
+        let info = "# Server\r\nredis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\n\
+                    aof_enabled:1\r\naof_last_write_status:ok\r\nrole:master\r\n";
+        let check = Check { version: "7.0.15".to_owned(), writable: true, warnings: Vec::new() };
+        assert_eq!(of_info(info), check);
+    }
+
+    #[test]
+    fn everything_that_loses_data_is_named() {
+        let info = "redis_version:6.0.1\nmaxmemory_policy:allkeys-lru\naof_enabled:0\n\
+                    aof_last_write_status:err\nrole:slave\n";
+        let check = of_info(info);
+        assert!(!check.writable);
+        let named: Vec<_> =
+            check.warnings.iter().map(|text| text.split(' ').next().unwrap()).collect();
+        assert_eq!(named, ["Redis", "maxmemory-policy", "appendonly", "the", "this"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! One connection for all calls, made anew after an error.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, Pipeline, Script, ServerErrorKind, Value,
+    aio::MultiplexedConnection,
+};
+use session_model::storage::StorageKey;
+
+use super::{
+    InvalidAddress, RedisAddress,
+    error::{of_client, of_server, of_value, unexpected},
+};
+use crate::remote::Result;
+
+type Connection = Arc<MultiplexedConnection>;
+
+pub(super) struct Link {
+    address: RedisAddress,
+    client: Client,
+    config: AsyncConnectionConfig,
+    open: Mutex<Option<Connection>>,
+}
+
+impl Link {
+    pub(super) fn new(address: &RedisAddress, timeout: Duration) -> Result<Self, InvalidAddress> {
+        let client = Client::open(address.info())
+            .map_err(|_| InvalidAddress { reason: "this kind of address is not supported" })?;
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(timeout))
+            .set_response_timeout(Some(timeout));
+        Ok(Self { address: address.clone(), client, config, open: Mutex::new(None) })
+    }
+
+    /// Sends commands in one go and answers one value a command; errors of the server are values.
+    pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>> {
+        let connection = self.connection().await?;
+        let mut sender = MultiplexedConnection::clone(&connection);
+        match sender.send_packed_commands(pipeline, 0, pipeline.len()).await {
+            Ok(answers) if answers.len() == pipeline.len() => Ok(answers),
+            Ok(_) => Err(unexpected("a pipeline's answer")),
+            Err(error) => {
+                self.close(&connection);
+                Err(of_client(&error))
+            }
+        }
+    }
+
+    /// Sends one command.
+    pub(super) async fn command(&self, command: Cmd) -> Result<Value> {
+        let mut pipeline = Pipeline::with_capacity(1);
+        pipeline.add_command(command);
+        match self.send(&pipeline).await?.pop() {
+            Some(Value::ServerError(error)) => Err(of_server(&error)),
+            value => Ok(value.unwrap_or_default()),
+        }
+    }
+
+    /// Runs a script many times, and loads it first if the server does not know it.
+    pub(super) async fn run(&self, script: &Script, calls: &Pipeline) -> Result<Vec<Value>> {
+        let answers = self.send(calls).await?;
+        if !answers.iter().any(is_unknown_script) {
+            return Ok(answers);
+        }
+        let connection = self.connection().await?;
+        let loaded = script.load_async(&mut MultiplexedConnection::clone(&connection)).await;
+        if let Err(error) = loaded {
+            self.close(&connection);
+            return Err(of_client(&error));
+        }
+        // Calls that were done the first time are answered as sent again.
+        self.send(calls).await
+    }
+
+    /// Runs a script once.
+    pub(super) async fn run_one(
+        &self,
+        script: &Script,
+        call: Cmd,
+        about: &StorageKey,
+    ) -> Result<Value> {
+        let mut pipeline = Pipeline::with_capacity(1);
+        pipeline.add_command(call);
+        let answer = self.run(script, &pipeline).await?.pop();
+        of_value(answer.unwrap_or_default(), about)
+    }
+
+    async fn connection(&self) -> Result<Connection> {
+        if let Some(open) = self.open().as_ref() {
+            return Ok(Arc::clone(open));
+        }
+        let made = self.client.get_multiplexed_async_connection_with_config(&self.config).await;
+        let made = Arc::new(made.map_err(|error| of_client(&error))?);
+        // Another call may have connected meanwhile; one connection keeps calls in order.
+        Ok(Arc::clone(self.open().get_or_insert(made)))
+    }
+
+    fn close(&self, broken: &Connection) {
+        let mut open = self.open();
+        if open.as_ref().is_some_and(|current| Arc::ptr_eq(current, broken)) {
+            *open = None;
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.address, f)
+    }
+}
+
+fn is_unknown_script(value: &Value) -> bool {
+    matches!(value, Value::ServerError(error) if error.kind() == Some(ServerErrorKind::NoScript))
+}
+
+/// A call of a script, its arguments still to come.
+pub(super) fn call(script: &Script, keys: &[String]) -> Cmd {
+    let mut call = redis::cmd("EVALSHA");
+    call.arg(script.get_hash()).arg(keys.len()).arg(keys);
+    call
+}

@@ -1,0 +1,61 @@
+//! From the client's errors to [`RemoteError`](crate::remote::RemoteError).
+
+use redis::{ErrorKind, RedisError, ServerError, Value};
+use session_model::storage::StorageKey;
+
+use crate::remote::{RemoteError, Result};
+
+/// What a script says when chunks are missing.
+pub(super) const DAMAGED: &str = "DAMAGED";
+
+/// An error of the connection; the outcome of what was sent is unknown.
+pub(super) fn of_client(error: &RedisError) -> RemoteError {
+    match error.kind() {
+        // Without its text: a server may repeat what it was sent.
+        ErrorKind::AuthenticationFailed => {
+            RemoteError::Denied("user or password is wrong".to_owned())
+        }
+        ErrorKind::Server(_) => {
+            of_code(error.code().unwrap_or_default(), error.detail().unwrap_or_default())
+        }
+        ErrorKind::InvalidClientConfig | ErrorKind::UnexpectedReturnType | ErrorKind::Client => {
+            RemoteError::Protocol(error.to_string())
+        }
+        _ => RemoteError::Unavailable(error.to_string()),
+    }
+}
+
+/// The value, or the server's error in its place.
+pub(super) fn of_value(value: Value, key: &StorageKey) -> Result<Value> {
+    match value {
+        Value::ServerError(error) if error.code() == DAMAGED => {
+            Err(RemoteError::Damaged(key.clone()))
+        }
+        Value::ServerError(error) => Err(of_server(&error)),
+        value => Ok(value),
+    }
+}
+
+pub(super) fn of_server(error: &ServerError) -> RemoteError {
+    of_code(error.code(), error.details().unwrap_or_default())
+}
+
+fn of_code(code: &str, detail: &str) -> RemoteError {
+    let text = format!("{code} {detail}");
+    match code {
+        "OOM" => RemoteError::Full(text),
+        "READONLY" => RemoteError::ReadOnly(text),
+        "NOPERM" | "NOAUTH" | "WRONGPASS" => RemoteError::Denied(text),
+        "LOADING" | "BUSY" | "MISCONF" | "NOREPLICAS" | "TRYAGAIN" | "CLUSTERDOWN"
+        | "MASTERDOWN" | "UNKILLABLE" | "NOSCRIPT" => RemoteError::Unavailable(text),
+        // Redis 7.0 speaks so of a script that lacks a right.
+        _ if detail.contains("executing the script can't") => RemoteError::Denied(text),
+        _ if detail.contains("No permissions") => RemoteError::Denied(text),
+        _ => RemoteError::Protocol(text),
+    }
+}
+
+/// The answer has another shape than the scripts give.
+pub(super) fn unexpected(what: &str) -> RemoteError {
+    RemoteError::Protocol(format!("{what} has an unknown shape; is this prefix somebody else's?"))
+}

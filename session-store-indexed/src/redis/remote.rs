@@ -1,0 +1,213 @@
+//! The calls of a [`Remote`](crate::remote::Remote), as commands.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use redis::Value;
+use session_model::storage::StorageKey;
+
+use super::{
+    RedisRemote, check,
+    connection::call,
+    error::unexpected,
+    scripts,
+    session::{applied, read},
+};
+use crate::remote::{
+    AppendUnit, Applied, Change, Check, Claim, Claimed, Event, Feed, Fence, Listed,
+    MAX_OBJECT_BYTES, MAX_READ_BYTES, Page, Part, Position, Put, Remote, RemoteError, Result,
+    Rewrite, SessionState,
+};
+
+#[async_trait]
+impl Remote for RedisRemote {
+    async fn check(&self) -> Result<Check> {
+        let info: String = read(self.link.command(redis::cmd("INFO")).await?, "INFO")?;
+        Ok(check::of_info(&info))
+    }
+
+    async fn claim(&self, session: &StorageKey, claim: &Claim) -> Result<Claimed> {
+        claim.validate(session)?;
+        let mut call = call(&scripts::CLAIM, &[self.keys.session(session)]);
+        call.arg(session.as_str()).arg(&claim.owner).arg(millis(claim.lease));
+        call.arg(u8::from(claim.force)).arg(claim.seen_epoch);
+        let answer = self.link.run_one(&scripts::CLAIM, call, session).await?;
+        let words: Vec<String> = read(answer, "a claim's answer")?;
+        let number = |word: &str| word.parse().map_err(|_| unexpected("a claim's answer"));
+        match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["O", epoch] => {
+                Ok(Claimed::Granted(Fence { epoch: number(epoch)?, owner: claim.owner.clone() }))
+            }
+            ["H", epoch, owner, left] => Ok(Claimed::Held {
+                by: Fence { epoch: number(epoch)?, owner: (*owner).to_owned() },
+                left: Duration::from_millis(number(left)?),
+            }),
+            _ => Err(unexpected("a claim's answer")),
+        }
+    }
+
+    async fn release(&self, session: &StorageKey, fence: &Fence) -> Result<()> {
+        let call = self.fenced(&scripts::RELEASE, session, fence);
+        self.link.run_one(&scripts::RELEASE, call, session).await.map(drop)
+    }
+
+    async fn apply(&self, units: &[AppendUnit]) -> Vec<Result<Applied>> {
+        let mut answers: Vec<_> =
+            units.iter().map(|unit| unit.validate().map(|()| Applied::Ok)).collect();
+        let sent: Vec<_> =
+            units.iter().zip(&answers).filter(|(_, valid)| valid.is_ok()).map(|(u, _)| u).collect();
+        if sent.is_empty() {
+            return answers;
+        }
+        let places = answers.iter_mut().filter(|valid| valid.is_ok());
+        match self.apply_valid(&sent).await {
+            Ok(done) => places.zip(done).for_each(|(place, answer)| *place = answer),
+            Err(error) => places.for_each(|place| *place = Err(error.clone())),
+        }
+        answers
+    }
+
+    async fn begin_rewrite(
+        &self,
+        session: &StorageKey,
+        fence: &Fence,
+        generation: u64,
+    ) -> Result<Applied> {
+        let mut call = self.fenced(&scripts::BEGIN, session, fence);
+        call.arg(generation);
+        let (applied, _) = applied(self.link.run_one(&scripts::BEGIN, call, session).await?)?;
+        self.sweep(session).await?;
+        Ok(applied)
+    }
+
+    async fn commit_rewrite(&self, rewrite: &Rewrite) -> Result<Applied> {
+        rewrite.validate()?;
+        let session = &rewrite.session;
+        let mut call = self.fenced(&scripts::COMMIT, session, &rewrite.fence);
+        call.arg(rewrite.position.generation).arg(rewrite.position.length);
+        call.arg(rewrite.digest.to_string()).arg(&rewrite.meta[..]);
+        let (applied, _) = applied(self.link.run_one(&scripts::COMMIT, call, session).await?)?;
+        if matches!(applied, Applied::Ok | Applied::Dup) {
+            self.tell(&[(session, Some(rewrite.position))]).await?;
+            self.sweep(session).await?;
+        }
+        Ok(applied)
+    }
+
+    async fn remove(
+        &self,
+        session: &StorageKey,
+        fence: &Fence,
+        moved_to: Option<&StorageKey>,
+    ) -> Result<Applied> {
+        let mut call = self.fenced(&scripts::REMOVE, session, fence);
+        call.arg(moved_to.map_or("", StorageKey::as_str));
+        let (applied, _) = applied(self.link.run_one(&scripts::REMOVE, call, session).await?)?;
+        if matches!(applied, Applied::Ok | Applied::Dup) {
+            self.tell(&[(session, None)]).await?;
+            self.sweep(session).await?;
+        }
+        Ok(applied)
+    }
+
+    async fn state(&self, session: &StorageKey) -> Result<Option<SessionState>> {
+        let mut states = self.states(std::slice::from_ref(session)).await?;
+        Ok(states.pop().flatten())
+    }
+
+    async fn read(&self, session: &StorageKey, from: u64, limit: usize) -> Result<Option<Part>> {
+        let mut call = call(&scripts::READ, &[self.keys.session(session)]);
+        call.arg(from).arg(limit.min(MAX_READ_BYTES));
+        let answer = self.link.run_one(&scripts::READ, call, session).await?;
+        if answer == Value::Nil {
+            return Ok(None);
+        }
+        let (generation, length, bytes): (u64, u64, Vec<u8>) = read(answer, "bytes of a session")?;
+        Ok(Some(Part { position: Position { generation, length }, bytes: bytes.into() }))
+    }
+
+    async fn list(&self, before: Option<u64>, limit: usize) -> Result<Page> {
+        let end = before.map_or("+inf".to_owned(), |before| format!("({before}"));
+        let mut call = redis::cmd("ZREVRANGEBYSCORE");
+        call.arg(self.keys.all("sessions")).arg(end).arg("-inf").arg("WITHSCORES");
+        call.arg("LIMIT").arg(0).arg(limit.saturating_add(1));
+        let mut rows: Vec<(String, f64)> = read(self.link.command(call).await?, "the listing")?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let keys: Result<Vec<_>, _> = rows.iter().map(|(key, _)| StorageKey::new(key)).collect();
+        let keys = keys.map_err(|_| unexpected("the listing"))?;
+        // Microseconds are below 2^53, so that a score holds them exactly.
+        let times: Vec<_> = rows.iter().map(|&(_, score)| score as u64).collect();
+        let states = self.states(&keys).await?;
+        let next = times.last().copied().filter(|_| more);
+        let sessions = keys
+            .into_iter()
+            .zip(times)
+            .zip(states)
+            .filter_map(|((session, activity), state)| {
+                Some(Listed { session, activity, state: state? })
+            })
+            .collect();
+        Ok(Page { sessions, next })
+    }
+
+    async fn feed(&self, after: u64, limit: usize) -> Result<Feed> {
+        let keys = ["info", "feed"].map(|name| self.keys.all(name));
+        let mut call = call(&scripts::FEED, &keys);
+        call.arg(after).arg(limit);
+        let mut pipeline = redis::Pipeline::with_capacity(1);
+        pipeline.add_command(call);
+        let answer = self.link.run(&scripts::FEED, &pipeline).await?.pop().unwrap_or_default();
+        if let Value::ServerError(error) = &answer {
+            return Err(super::error::of_server(error));
+        }
+        type Row = (String, Vec<String>);
+        let (floor, last, rows): (u64, u64, Vec<Row>) = read(answer, "the feed")?;
+        let events: Option<Vec<_>> = rows.into_iter().map(event).collect();
+        let events = events.ok_or_else(|| unexpected("the feed"))?;
+        let next = events.last().map_or(after, |event| event.at);
+        Ok(Feed { events, next, complete: after >= floor && after <= last })
+    }
+
+    async fn put_object(&self, key: &StorageKey, bytes: Bytes) -> Result<Put> {
+        if bytes.len() > MAX_OBJECT_BYTES {
+            return Err(RemoteError::Invalid { key: key.clone(), reason: "object above 256 MiB" });
+        }
+        self.write_object(key, &bytes).await
+    }
+
+    async fn get_object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
+        self.read_object(key).await
+    }
+
+    async fn remove_object(&self, key: &StorageKey) -> Result<bool> {
+        self.unlink_object(key).await
+    }
+
+    async fn wait(&self, replicas: u32, timeout: Duration) -> Result<u32> {
+        let mut call = redis::cmd("WAIT");
+        // To Redis, 0 means for ever.
+        call.arg(replicas).arg(millis(timeout).max(1));
+        read(self.link.command(call).await?, "WAIT")
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn event((id, fields): (String, Vec<String>)) -> Option<Event> {
+    let [_, session, _, change] = &fields[..] else { return None };
+    let change = match change.as_str() {
+        "-" => Change::Removed,
+        written => {
+            let (generation, length) = written.split_once(' ')?;
+            let position =
+                Position { generation: generation.parse().ok()?, length: length.parse().ok()? };
+            Change::Written(position)
+        }
+    };
+    let at = id.split_once('-')?.0.parse().ok()?;
+    Some(Event { at, session: StorageKey::new(session).ok()?, change })
+}
