@@ -233,7 +233,7 @@ version 1 → 3: 6 of 6 entries would change; ids are made when it is done
 "
     );
 
-    dir.write("again.jsonl", &dir.read("version-1.jsonl"));
+    dir.write("again.jsonl", dir.read("version-1.jsonl"));
     let note = "note: migrated: format version 1 was brought up to 3; 6 entries changed\n";
     let run = dir.run("migrate again.jsonl");
     assert_eq!(run.telling(note), "version 1 → 3: 6 of 6 entries changed\n");
