@@ -21,5 +21,7 @@ pub use manager::{
     ForkFrom, Forked, NameSource, NewEntry, NewSession, PersistenceObserver, SessionManager,
     SessionOptions, SessionState, SharedSession,
 };
+#[cfg(feature = "indexed")]
+pub use open_storage::open_indexed_storage;
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
 pub use reader::{FollowEvent, FollowOptions, SessionReader};

@@ -12,6 +12,7 @@ use session_model::storage::SessionStorage;
 /// |---|---|
 /// | `/path`, `path` | a directory, made with mode 0700 if it is missing |
 /// | `file:///path` | the same, percent-encoded |
+/// | `indexed:///path` | the same, with an [index](open_indexed_storage) beside the sessions |
 /// | `memory:` | memory of its own |
 /// | `memory://name` | the memory of this name, shared within the process |
 ///
@@ -42,6 +43,24 @@ pub fn open_existing_storage(url: &str) -> Result<Arc<dyn SessionStorage>, OpenS
     Place::parse(url)?.open(false)
 }
 
+/// Opens the directory that an `indexed:` URL or a path names, with the index in it.
+///
+/// The index is a database in the directory, made if it is missing. The session files are used as
+/// they are, and can be used without the index at any time. No directory is made.
+///
+/// # Errors
+///
+/// As [`open_existing_storage`], and [`OpenStorageError::Invalid`] for a URL of another scheme.
+#[cfg(feature = "indexed")]
+pub fn open_indexed_storage(
+    url: &str,
+) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
+    match Place::parse(url)? {
+        Place::Directory(path) | Place::Indexed(path) => indexed(path, false),
+        Place::Memory(_) => Err(invalid("only a directory has an index")),
+    }
+}
+
 /// A storage that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -65,6 +84,14 @@ pub enum OpenStorageError {
         /// The scheme.
         scheme: &'static str,
         /// The cargo feature that brings the backend.
+        feature: &'static str,
+    },
+    /// A remote store was asked for, which no build of this version has.
+    #[error(
+        "this program cannot use a remote store: there is no feature {feature:?} yet; leave `remote` out of the URL"
+    )]
+    NoRemote {
+        /// The cargo feature that is to bring it.
         feature: &'static str,
     },
     /// The URL or path is malformed.
@@ -99,6 +126,7 @@ fn invalid(reason: &'static str) -> OpenStorageError {
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     Directory(PathBuf),
+    Indexed(PathBuf),
     Memory(Option<String>),
 }
 
@@ -107,6 +135,7 @@ impl Place {
         let Some((scheme, rest)) = split_scheme(url)? else { return directory(url.into()) };
         match &*scheme {
             "file" => directory(file_path(rest)?.into()),
+            "indexed" => indexed_path(rest),
             "memory" => match rest.strip_prefix("//") {
                 Some("") => Ok(Self::Memory(None)),
                 Some(name) => Ok(Self::Memory(Some(name.to_owned()))),
@@ -131,6 +160,10 @@ impl Place {
             },
             #[cfg(not(feature = "file"))]
             Self::Directory(_) => Err(feature_off("file")),
+            #[cfg(feature = "indexed")]
+            Self::Indexed(path) => Ok(Arc::new(indexed(path, make_missing)?)),
+            #[cfg(not(feature = "indexed"))]
+            Self::Indexed(_) => Err(feature_off("indexed")),
             #[cfg(feature = "memory")]
             Self::Memory(Some(name)) => {
                 Ok(Arc::new(session_store_memory::MemoryStorage::named(&name)))
@@ -145,11 +178,15 @@ impl Place {
 
 /// Every scheme is brought by the cargo feature of the same name.
 fn compiled_in() -> Vec<&'static str> {
-    let schemes = [("file", cfg!(feature = "file")), ("memory", cfg!(feature = "memory"))];
+    let schemes = [
+        ("file", cfg!(feature = "file")),
+        ("indexed", cfg!(feature = "indexed")),
+        ("memory", cfg!(feature = "memory")),
+    ];
     schemes.into_iter().filter(|(_, is_on)| *is_on).map(|(scheme, _)| scheme).collect()
 }
 
-#[cfg(not(all(feature = "file", feature = "memory")))]
+#[cfg(not(all(feature = "file", feature = "indexed", feature = "memory")))]
 fn feature_off(scheme: &'static str) -> OpenStorageError {
     OpenStorageError::FeatureOff { scheme, feature: scheme }
 }
@@ -180,6 +217,35 @@ fn directory(path: PathBuf) -> Result<Place, OpenStorageError> {
         return Err(invalid("a path holds no NUL"));
     }
     Ok(Place::Directory(path))
+}
+
+#[cfg(feature = "indexed")]
+fn indexed(
+    path: PathBuf,
+    make_missing: bool,
+) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
+    use session_store_indexed::index::IndexOptions;
+    use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
+
+    let files = Place::Directory(path.clone()).open(make_missing)?;
+    IndexedStorage::open(files, path.join(INDEX_FILE), IndexOptions::default())
+        .map_err(|source| OpenStorageError::Backend { source: source.into() })
+}
+
+/// Reads an `indexed:` URL, given from its second colon on.
+fn indexed_path(rest: &str) -> Result<Place, OpenStorageError> {
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut options = query.split('&').filter(|option| !option.is_empty());
+    if options.clone().any(|option| option.split('=').next() == Some("remote")) {
+        return Err(OpenStorageError::NoRemote { feature: "redis" });
+    }
+    if options.next().is_some() {
+        return Err(invalid("an indexed URL has no options; write %3F for ? in a path"));
+    }
+    match directory(file_path(path)?.into())? {
+        Place::Directory(path) => Ok(Place::Indexed(path)),
+        place => Ok(place),
+    }
 }
 
 /// Returns the path of a `file:` URL, given from its second colon on.
@@ -276,8 +342,31 @@ mod tests {
     }
 
     #[test]
+    fn indexed_urls_are_those_of_files() {
+        assert_eq!(place("indexed:///srv/a%20b"), Ok(Place::Indexed("/srv/a b".into())));
+        assert_eq!(place("indexed:///srv?"), Ok(Place::Indexed("/srv".into())));
+        let options = "an indexed URL has no options; write %3F for ? in a path";
+        assert_eq!(place("indexed:///a?b=1"), Err(format!("invalid storage location: {options}")));
+        assert_eq!(
+            place("indexed:///a?remote=redis://h/0"),
+            Err("this program cannot use a remote store: there is no feature \"redis\" yet; leave `remote` out of the URL".into())
+        );
+    }
+
+    #[cfg(not(feature = "indexed"))]
+    #[test]
+    fn an_index_that_was_left_out_names_its_feature() {
+        assert_eq!(
+            open_storage("indexed:///a").unwrap_err().to_string(),
+            "this program was built without storage of scheme \"indexed\"; build session-context with the feature \"indexed\""
+        );
+    }
+
+    #[test]
     fn no_error_shows_a_password() {
         for url in [
+            "indexed:///a?remote=rediss://user:secret@host",
+            "indexed:///a?secret=secret",
             "redis://user:secret@host/0",
             "file://user:secret@host/a",
             "user:secret@host",

@@ -1,20 +1,23 @@
 //! Indexed session storage: SQLite beside the files, prompt history, and what hosts share.
 //!
-//! [`history`] keeps the prompts a user typed and finds them again. [`remote`] is what several
-//! hosts share. Every database of this crate
+//! [`storage`] puts an [`index`] beside a tree of sessions: lists and paths are answered without
+//! reading whole files. [`history`] keeps the prompts a user typed and finds them again.
+//! [`remote`] is what several hosts share. Every database of this crate
 //! is opened by one set of rules, so that a crash, a second process or a damaged file costs
 //! nothing that was saved:
 //!
 //! - files are private to their owner, the write-ahead log included;
-//! - a commit is on the disk when it returns;
+//! - a commit is on the disk when it returns (of an index, which can be made again, perhaps later);
 //! - a lock held elsewhere is waited out within a bound, and is never taken for damage;
 //! - a damaged file is moved aside whole, never deleted, and the caller is told
 //!   ([`DatabaseDiagnostic`]).
 
 pub mod history;
+pub mod index;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod remote;
+pub mod storage;
 
 mod clock;
 mod diagnostic;

@@ -96,6 +96,37 @@ impl SessionDocument {
     }
 }
 
+/// What the whole lines of a part of a session file hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Scan {
+    /// The header, if the part is the file's beginning.
+    pub header: Option<SessionHeader>,
+    /// The entries in file order, each with the place in the part at which its line begins.
+    pub entries: Vec<(usize, Entry)>,
+}
+
+impl Scan {
+    /// Reads the beginning of a session file, up to the end of a line.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionDocument::load`].
+    pub fn beginning(lines: &Bytes, options: &LoadOptions) -> Result<Self, LoadError> {
+        let mut loader = Loader::new(lines, 0, options);
+        if lines.starts_with(BOM) {
+            loader.at = BOM.len();
+        }
+        let (header, _) = loader.header()?;
+        Ok(Self { header: Some(header), entries: loader.located_entries() })
+    }
+
+    /// Reads whole lines from behind the header of a session file.
+    pub fn lines(lines: &Bytes, options: &LoadOptions) -> Self {
+        Self { header: None, entries: Loader::new(lines, 0, options).located_entries() }
+    }
+}
+
 /// Reads what another writer added.
 pub(super) fn extend(
     document: &mut SessionDocument,
@@ -264,6 +295,15 @@ impl<'a> Loader<'a> {
             return Ok((header, file.slice(preamble)));
         }
         Err(LoadError::Empty)
+    }
+
+    fn located_entries(mut self) -> Vec<(usize, Entry)> {
+        self.entries(false);
+        let Found::List(entries) = self.found else { return Vec::new() };
+        // Every line is a slice of the file.
+        let start = self.file.as_ptr() as usize;
+        let place = |entry: &Entry| entry.line().as_ptr() as usize - start;
+        entries.into_iter().map(|entry| (place(&entry), entry)).collect()
     }
 
     pub(super) fn entries(&mut self, torn_is_reported: bool) {

@@ -15,7 +15,7 @@ use crate::entry::Entry;
 use crate::header::SessionHeader;
 use crate::tree::{NodeId, SessionTree};
 
-pub use load::{DEFAULT_MAX_LINE_BYTES, LoadError, LoadOptions, Loaded};
+pub use load::{DEFAULT_MAX_LINE_BYTES, LoadError, LoadOptions, Loaded, Scan};
 
 /// A session file, taken apart so that it can be put together again byte for byte.
 ///

@@ -26,6 +26,9 @@ pub(crate) enum Failure {
     Session(#[from] SessionError),
     #[error(transparent)]
     OpenStorage(#[from] OpenStorageError),
+    #[cfg(feature = "indexed")]
+    #[error(transparent)]
+    Index(#[from] session_store_indexed::index::IndexError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]

@@ -56,6 +56,17 @@ impl StoreArgs {
         directories.iter().map(open).collect()
     }
 
+    /// Opens the directory that was given, or the user's agent directory, with its index.
+    #[cfg(feature = "indexed")]
+    pub(crate) fn indexed(
+        &self,
+    ) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
+        match &self.store {
+            Some(url) => session_context::open_indexed_storage(url),
+            None => session_context::open_indexed_storage(&agent_dir().to_string_lossy()),
+        }
+    }
+
     /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.
     pub(crate) async fn existing(&self, session: &str) -> Result<Target, Failure> {
         if self.store.is_none() && is_path(session) {

@@ -11,6 +11,8 @@ mod context;
 mod doctor;
 mod fork;
 mod gc;
+#[cfg(feature = "indexed")]
+mod index;
 mod label;
 mod list;
 mod migrate;
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Artifacts(artifacts::ArtifactsArgs),
     Doctor(doctor::Doctor),
+    #[cfg(feature = "indexed")]
+    Index(index::Index),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -76,6 +80,8 @@ impl Command {
             Self::Gc(gc) => gc.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
+            #[cfg(feature = "indexed")]
+            Self::Index(index) => index.run(context),
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,

@@ -1,0 +1,200 @@
+//! The thread that keeps the index.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use pollster::block_on;
+use session_model::layout::{SESSION_SUFFIX, SESSIONS_DIR};
+use session_model::storage::{
+    ListOptions, ObjectMeta, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
+};
+
+use super::apply::{Change, apply, known};
+use super::catch_up::CatchUp;
+use super::queue::Work;
+use super::{IndexError, Mark, Queue};
+use crate::sqlite::Database;
+
+/// How much is written in one transaction: bytes of session files, or changes.
+const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_CHANGES: usize = 256;
+
+/// Sessions lie in folders of the folder of sessions, or in that itself.
+const DEPTH: usize = 2;
+
+/// Tells whether a key is that of a session.
+pub(crate) fn is_session(key: &StorageKey) -> bool {
+    let below = key.as_str().strip_prefix(SESSIONS_DIR).and_then(|rest| rest.strip_prefix('/'));
+    below.is_some_and(|below| below.split('/').count() <= DEPTH)
+        && key.as_str().ends_with(SESSION_SUFFIX)
+        && !key.file_name().starts_with('.')
+}
+
+/// Lists the files that should be sessions; those that cannot be looked at are left out.
+pub(super) async fn session_files(
+    storage: &dyn SessionStorage,
+) -> Result<Vec<ObjectMeta>, IndexError> {
+    let prefix = StorageKey::new(SESSIONS_DIR).ok();
+    let options = ListOptions::default().suffix(SESSION_SUFFIX).max_depth(DEPTH);
+    let (mut files, errors) = storage.list_all(prefix.as_ref(), options).await;
+    for error in errors {
+        // One that speaks of one file keeps that from being indexed, and no other.
+        if error.key().is_none() && error.kind() != StorageErrorKind::Invalid {
+            return Err(error.into());
+        }
+        tracing::warn!(%error, "a session cannot be indexed");
+    }
+    files.retain(|meta| is_session(&meta.key));
+    Ok(files)
+}
+
+/// Starts to index what comes into `queue`; the thread ends when the queue is closed.
+pub(crate) fn spawn(
+    queue: Arc<Queue>,
+    storage: Arc<dyn SessionStorage>,
+    database: Database,
+) -> io::Result<JoinHandle<()>> {
+    Builder::new().name("session-index".to_owned()).spawn(move || {
+        let stop = StopOnDrop(&queue);
+        let mut worker = Worker { queue: stop.0, storage: &*storage, database };
+        while let Some(mut work) = worker.queue.next() {
+            let outcome = worker.attempt(&mut work);
+            worker.queue.finish(work, outcome);
+        }
+    })
+}
+
+/// Makes an index of all sessions, and returns when it is done.
+pub(crate) fn build(storage: &dyn SessionStorage, database: Database) -> Result<(), IndexError> {
+    let queue = Queue::new(usize::MAX);
+    let mut worker = Worker { queue: &queue, storage, database };
+    worker.attempt(&mut Work::default())
+}
+
+struct Worker<'a> {
+    queue: &'a Queue,
+    storage: &'a dyn SessionStorage,
+    database: Database,
+}
+
+impl Worker<'_> {
+    /// Does the work; what stays in `work` is not done.
+    fn attempt(&mut self, work: &mut Work) -> Result<(), IndexError> {
+        let is_new = !self.database.run(|connection| super::is_complete(connection))?;
+        let compares = work.compare || (is_new && !self.queue.is_closing());
+        if compares {
+            work.compare = true;
+            self.find_differences(work)?;
+        }
+        let mut batch = Batch::default();
+        let mut overtaken = Work::default();
+        let order: Vec<_> = work.marks.iter().map(|(key, mark)| (key.clone(), *mark)).collect();
+        for (done, (key, mark)) in order.into_iter().enumerate() {
+            if work.compare && self.queue.is_closing() {
+                break;
+            }
+            let known = self.database.run(|connection| known(connection, &key))?;
+            let mut catch_up = CatchUp::new(self.storage, key.clone(), mark, known);
+            while let Some(change) = block_on(catch_up.step()) {
+                batch.push(change);
+                if batch.is_full() {
+                    self.write(&mut batch, work, &mut overtaken)?;
+                    self.queue.progress(work.marks.len());
+                    if work.compare && self.queue.is_closing() {
+                        break;
+                    }
+                }
+            }
+            batch.finished.push(key);
+            if done % 64 == 0 {
+                self.queue.progress(work.marks.len() - batch.finished.len());
+            }
+        }
+        self.write(&mut batch, work, &mut overtaken)?;
+        if compares && work.marks.is_empty() {
+            self.database
+                .run(|connection| connection.execute("UPDATE state SET complete = 1", []))?;
+            work.compare = false;
+        }
+        work.add(overtaken);
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        batch: &mut Batch,
+        work: &mut Work,
+        overtaken: &mut Work,
+    ) -> Result<(), IndexError> {
+        let Batch { changes, finished, .. } = std::mem::take(batch);
+        if !changes.is_empty() {
+            for key in self.database.run(|connection| apply(connection, &changes))? {
+                let mark = work.marks.get(&key).copied().unwrap_or(Mark::Differs);
+                overtaken.mark(key, mark.max(Mark::Differs));
+            }
+        }
+        for key in &finished {
+            work.marks.remove(key);
+        }
+        Ok(())
+    }
+
+    /// Marks every session whose row does not say what its file is.
+    fn find_differences(&mut self, work: &mut Work) -> Result<(), IndexError> {
+        let files = block_on(session_files(self.storage))?;
+        let mut rows: BTreeMap<String, (String, u64)> = self.database.run(|connection| {
+            connection
+                .prepare_cached("SELECT key, version, size FROM session")?
+                .query_map([], |row| {
+                    Ok((row.get(0)?, (row.get(1)?, row.get::<_, i64>(2)? as u64)))
+                })?
+                .collect()
+        })?;
+        for meta in files {
+            let row = rows.remove(meta.key.as_str());
+            if row
+                .is_none_or(|(version, size)| version != meta.version.as_str() || size != meta.size)
+            {
+                work.mark(meta.key, Mark::Differs);
+            }
+        }
+        for gone in rows.into_keys().filter_map(|key| StorageKey::new(key).ok()) {
+            work.mark(gone, Mark::Differs);
+        }
+        self.queue.progress(work.marks.len());
+        Ok(())
+    }
+}
+
+/// Changes that are written together.
+#[derive(Debug, Default)]
+struct Batch {
+    changes: Vec<Change>,
+    bytes: u64,
+    /// The sessions that are done once the changes are written.
+    finished: Vec<StorageKey>,
+}
+
+impl Batch {
+    fn push(&mut self, change: Change) {
+        if let Change::Advance(advance) = &change {
+            self.bytes += advance.entries.iter().map(|entry| entry.length).sum::<u64>();
+        }
+        self.changes.push(change);
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= BATCH_BYTES || self.changes.len() >= BATCH_CHANGES
+    }
+}
+
+/// Tells those who wait that the thread has ended, even if it panicked.
+struct StopOnDrop<'a>(&'a Queue);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stopped();
+    }
+}

@@ -1,0 +1,97 @@
+//! The storage contract: every call goes to the storage below, and what it changes is noted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use session_model::storage::{
+    AppendOptions, AppendWriter, CopyOptions, Durability, ListOptions, ListStream, ObjectMeta,
+    Payload, Peek, PutOptions, ReadRange, RenameOptions, Result, SessionStorage, StorageKey,
+};
+
+use super::IndexedStorage;
+use super::writer::IndexedWriter;
+use crate::index::Mark;
+
+#[async_trait]
+impl SessionStorage for IndexedStorage {
+    async fn head(&self, key: &StorageKey) -> Result<ObjectMeta> {
+        self.inner.head(key).await
+    }
+
+    async fn read(
+        &self,
+        key: &StorageKey,
+        ranges: &[ReadRange],
+    ) -> Result<(ObjectMeta, Vec<Bytes>)> {
+        self.inner.read(key, ranges).await
+    }
+
+    async fn peek(&self, keys: &[StorageKey], head: u64, tail: u64) -> Vec<Result<Peek>> {
+        self.inner.peek(keys, head, tail).await
+    }
+
+    async fn put(
+        &self,
+        key: &StorageKey,
+        body: Payload,
+        options: PutOptions,
+    ) -> Result<ObjectMeta> {
+        let _marking = self.marking(key, Mark::Rewritten);
+        self.inner.put(key, body, options).await
+    }
+
+    async fn open_append(
+        &self,
+        key: &StorageKey,
+        options: AppendOptions,
+    ) -> Result<Box<dyn AppendWriter>> {
+        let _marking = self.marking(key, Mark::Grown);
+        let inner = self.inner.open_append(key, options).await?;
+        Ok(Box::new(IndexedWriter::new(inner, key, Arc::clone(&self.queue))))
+    }
+
+    async fn copy(
+        &self,
+        from: &StorageKey,
+        to: &StorageKey,
+        options: CopyOptions,
+    ) -> Result<ObjectMeta> {
+        let _marking = self.marking(to, Mark::Rewritten);
+        self.inner.copy(from, to, options).await
+    }
+
+    async fn rename(
+        &self,
+        from: &StorageKey,
+        to: &StorageKey,
+        options: RenameOptions,
+    ) -> Result<ObjectMeta> {
+        let _markings = (self.marking(from, Mark::Rewritten), self.marking(to, Mark::Rewritten));
+        self.inner.rename(from, to, options).await
+    }
+
+    async fn remove(&self, key: &StorageKey) -> Result<()> {
+        let _marking = self.marking(key, Mark::Rewritten);
+        self.inner.remove(key).await
+    }
+
+    async fn remove_all(&self, prefix: &StorageKey) -> Result<u64> {
+        let removed = self.inner.remove_all(prefix).await;
+        self.queue.compare();
+        removed
+    }
+
+    fn list(&self, prefix: Option<&StorageKey>, options: ListOptions) -> ListStream {
+        self.inner.list(prefix, options)
+    }
+
+    async fn drain(&self, level: Durability) -> Result<()> {
+        self.inner.drain(level).await
+    }
+
+    fn local_path(&self, key: &StorageKey) -> Option<PathBuf> {
+        self.inner.local_path(key)
+    }
+}
