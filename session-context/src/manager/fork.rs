@@ -225,7 +225,7 @@ impl SessionManager {
     /// there; on any failure nothing has changed.
     async fn go_on_in(&mut self, key: StorageKey, document: SessionDocument) -> Result<Forked> {
         // The file comes last, so that it never refers to what is yet to come.
-        self.save_all_blobs().await?;
+        self.save_blobs(document.tree().entries()).await?;
         let (copied, mut left_behind) = self.copy_artifacts_to(&key).await;
         let new = PutOptions::when(Precondition::Absent);
         let payload = document.to_payload();

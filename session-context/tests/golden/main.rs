@@ -18,18 +18,18 @@ mod resuming;
 mod state;
 mod value;
 mod vectors;
-mod waiting;
 mod world;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use case::Case;
-use waiting::{ELSEWHERE, WAITING};
 use world::{Backend, own_cases};
+
+/// Cases of the prompt history, which `session-store-indexed` replays in its own tests.
+const ELSEWHERE: &[&str] = &["history-reopen", "history-vectors"];
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -45,12 +45,12 @@ fn main() -> ExitCode {
         for backend in Backend::ALL {
             let (name, folder, own) = (name.clone(), folder.join(name), own.join(name));
             trials.push(Trial::test(format!("{}::{name}", backend.name()), move || {
-                trial(&name, folder, own, backend).map_err(|error| Failed::from(error.to_string()))
+                replay(&name, folder, own, backend).map_err(|error| Failed::from(error.to_string()))
             }));
         }
     }
-    trials.push(Trial::test("own cases are documented or waited for", move || {
-        own_cases_are_known(&own).map_err(|error| Failed::from(error.to_string()))
+    trials.push(Trial::test("own cases are documented", move || {
+        own_cases_are_documented(&own).map_err(|error| Failed::from(error.to_string()))
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -69,15 +69,11 @@ fn names_of_cases(folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// Each case with right answers of ours is named in `docs/compatibility.md`, and what is waited
-/// for is there.
-fn own_cases_are_known(own: &Path) -> Result<(), Failure> {
+/// Each case with right answers of ours is named in `docs/compatibility.md`.
+fn own_cases_are_documented(own: &Path) -> Result<(), Failure> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/compatibility.md");
     let page = std::fs::read_to_string(page)?;
     let mut missing = names_of_cases(own)?;
-    if let Some((name, _)) = WAITING.iter().find(|(name, _)| !missing.contains(&(*name).into())) {
-        return Err(format!("{name} waits and is no case").into());
-    }
     missing.retain(|name| case::has_own_answers(&own.join(name)));
     missing.retain(|name| !page.contains(&format!("`{name}`")));
     match &missing[..] {
@@ -85,18 +81,6 @@ fn own_cases_are_known(own: &Path) -> Result<(), Failure> {
         missing => {
             Err(format!("docs/compatibility.md says nothing of {}", missing.join(", ")).into())
         }
-    }
-}
-
-fn trial(name: &str, folder: PathBuf, own: PathBuf, backend: Backend) -> Result<(), Failure> {
-    let Some((_, reason)) = WAITING.iter().find(|(waiting, _)| *waiting == name) else {
-        return replay(name, folder, own, backend);
-    };
-    match catch_unwind(AssertUnwindSafe(|| replay(name, folder, own, backend))) {
-        Ok(Ok(())) => {
-            Err(format!("it passes; take it off the list of those that wait ({reason})").into())
-        }
-        Ok(Err(_)) | Err(_) => Ok(()),
     }
 }
 
