@@ -13,7 +13,7 @@ use session_model::storage::{
 };
 
 use crate::dir::{self, Found};
-use crate::error::During;
+use crate::error::{During, Fault};
 use crate::lease::{self, Lease};
 use crate::open::Open;
 use crate::store::{Store, is_durable};
@@ -92,7 +92,14 @@ impl FileWriter {
     /// Makes sure that the object is as this writer left it.
     fn ensure_unchanged(&self) -> Result<()> {
         let at = self.open.at;
-        let detail = match dir::find_at(&self.path).during("look at", &self.key)? {
+        let found = match dir::find_at(&self.path) {
+            Err(Fault::Symlink | Fault::Special) => {
+                let detail = "what is no file was put in its place".to_owned();
+                return Err(StorageError::Conflict { key: self.key.clone(), detail });
+            }
+            found => found.during("look at", &self.key)?,
+        };
+        let detail = match found {
             Found::Object(now) if self.open.is_as_left(&now) => return Ok(()),
             Found::Object(now) if now.glance().file != at.file => {
                 "something else was put in its place".to_owned()

@@ -18,7 +18,7 @@ impl SessionManager {
     ///
     /// # Errors
     ///
-    /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry).
+    /// [`SessionError::UnknownEntry`].
     pub fn branch(&mut self, id: &str) -> Result<()> {
         let node = self.find(id)?;
         self.go_to(Some(node));
@@ -38,7 +38,7 @@ impl SessionManager {
     ///
     /// # Errors
     ///
-    /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry): nothing has moved. Else
+    /// [`SessionError::UnknownEntry`]: nothing has moved. Else
     /// as [`append`](Self::append).
     pub async fn branch_with_summary(
         &mut self,

@@ -259,7 +259,8 @@ fn add_entries(
             entry.length as i64,
         ])?;
         is_regular &= added == 1 && entry.id.is_some();
-        previous = entry.id.as_deref().map(|id| (id, ordinal));
+        // Of entries with one id the first counts, whatever stands in between.
+        previous = entry.id.as_deref().filter(|_| added == 1).map(|id| (id, ordinal));
     }
     Ok(is_regular)
 }
