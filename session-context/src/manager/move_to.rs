@@ -51,10 +51,7 @@ impl SessionManager {
     ///
     /// As [`move_to`](Self::move_to).
     pub async fn move_to_bucket(&mut self, cwd: &str, bucket: StorageKey) -> Result<()> {
-        if let Some(reason) = self.read_only_reason() {
-            let reason = reason.to_owned();
-            return Err(SessionError::ReadOnly { key: self.key.clone(), reason });
-        }
+        self.check_writable()?;
         self.check_saved()?;
         let to = bucket.join(self.key.file_name())?;
         let cwd = ObjectEdit::new().set("cwd", &RawJson::string(cwd));
