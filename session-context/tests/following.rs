@@ -95,6 +95,23 @@ fn a_torn_line_is_told_only_when_it_stays_and_its_entry_when_it_is_whole() {
 }
 
 #[test]
+fn what_grows_while_a_line_is_half_there_is_told_once_it_is_whole() {
+    let c = B.replace("\"b\"", "\"c\"");
+    let storage = MemoryStorage::new();
+    put(&storage, &format!("{HEADER}\n{A}\n{}", &B[..20]));
+    let mut follower = follower(&storage, true);
+    let until_told =
+        |follower: &mut Follower| (0..10).flat_map(|_| look(follower)).collect::<Vec<_>>();
+    assert_eq!(look(&mut follower), ["a"]);
+    assert_eq!(until_told(&mut follower), ["torn-tail"]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n{B}\n{}", &c[..20])));
+    assert_eq!(look(&mut follower), ["b"]);
+    assert_eq!(until_told(&mut follower), ["torn-tail"]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n{B}\n{c}\n")));
+    assert_eq!(look(&mut follower), ["c"]);
+}
+
+#[test]
 fn a_cut_removed_or_replaced_file_is_followed_on() {
     let storage = MemoryStorage::new();
     let mut follower = follower(&storage, true);
@@ -125,9 +142,12 @@ fn a_migration_brings_nothing_new() {
     block_on(async {
         let storage = MemoryStorage::new();
         let entry = r#"{"type":"custom","customType":"x"}"#;
-        put(&storage, &format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{entry}\n{entry}\n"));
+        let file = format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{entry}\n");
+        put(&storage, &file);
         let mut follower = follower(&storage, true);
-        assert_eq!(look(&mut follower), ["custom", "custom"]);
+        assert_eq!(look(&mut follower), ["custom"]);
+        overwrite(&storage, Some(format!("{file}{entry}\n")));
+        assert_eq!(look(&mut follower), ["custom"]);
         let mut session = open(&storage, options("")).await;
         let new = session.append_message(user("1")).await.unwrap();
         assert_eq!(look(&mut follower), ["reloaded".to_owned(), new]);
