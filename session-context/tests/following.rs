@@ -173,3 +173,21 @@ async fn the_stream_waits_between_looks_and_survives_dropped_waits() {
     assert_eq!(next(600).await.as_deref(), Some("b"));
     assert_eq!(content(&storage, &key()), Some(format!("{HEADER}\n{A}\n{B}\n")));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_gives_an_error_once_until_looks_succeed_again() {
+    let storage = MemoryStorage::new();
+    put(&storage, "no session\n");
+    let options = FollowOptions::default().from_start().interval(Duration::from_secs(1));
+    let mut follow = SessionReader::new(shared(&storage), key()).follow(options);
+    let mut next = async || {
+        let event = poll_fn(|cx| Pin::new(&mut follow).poll_next(cx));
+        let event = tokio::time::timeout(Duration::from_secs(5), event).await.ok()?.unwrap();
+        Some(event.map_or_else(|_| "error".to_owned(), |event| name(&event)))
+    };
+    assert_eq!([next().await, next().await], [Some("error".to_owned()), None]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n")));
+    assert_eq!(next().await.as_deref(), Some("a"));
+    overwrite(&storage, Some("no session\n".to_owned()));
+    assert_eq!([next().await, next().await], [Some("error".to_owned()), None]);
+}
