@@ -170,7 +170,7 @@ impl SessionManager {
     }
 
     /// Writes the lines of entries to an object beside the session.
-    pub(super) async fn put_lines_aside(&self, entries: &[Entry]) -> Result<StorageKey> {
+    pub(super) async fn put_lines_aside(&mut self, entries: &[Entry]) -> Result<StorageKey> {
         let lines: Vec<u8> =
             entries.iter().flat_map(|entry| [text(entry), b"\n"]).flatten().copied().collect();
         let time = self.clock.now_ms();

@@ -119,7 +119,7 @@ impl SessionManager {
         tree.path_to(new).contains(&old)
     }
 
-    async fn put_reworded_aside(&self, reworded: &[Entry]) -> Result<Option<StorageKey>> {
+    async fn put_reworded_aside(&mut self, reworded: &[Entry]) -> Result<Option<StorageKey>> {
         if reworded.is_empty() || !matches!(self.file, FileState::Open(_)) {
             return Ok(None);
         }
@@ -128,7 +128,7 @@ impl SessionManager {
 
     /// Copies the blobs that entries name and this session's store lacks.
     async fn bring_blobs(
-        &self,
+        &mut self,
         entries: &[Entry],
         from: &BlobStore,
         left: &mut Vec<Diagnostic>,
