@@ -123,12 +123,14 @@ impl Note {
     /// Returns the note in words for people.
     pub fn text(self) -> &'static str {
         match self {
-            Self::ParentMissing => "hang from a record that is not there; now from the beginning",
-            Self::CycleCut => "hung from each other in a circle, which is cut open",
-            Self::ParallelJoined => "of parallel tool calls stood on branches and are in line now",
+            Self::ParentMissing => "records whose parent is not there hang from the beginning",
+            Self::CycleCut => "circles of records are cut open",
+            Self::ParallelJoined => {
+                "records of parallel tool calls are in line, which stood on branches"
+            }
             Self::BlockKept => "blocks of unknown kinds are kept as they are",
             Self::CallMissing => "results name a tool call that is not there",
-            Self::ImageNamed => "images are only named; a text stands in their place",
+            Self::ImageNamed => "images are only named, and a text stands in their place",
             Self::ImageCopyDropped => "second copies of images are left out",
             Self::OldHistoryDropped => "histories of replaced compactions are left out",
         }
