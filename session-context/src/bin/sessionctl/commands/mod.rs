@@ -11,6 +11,7 @@ mod context;
 mod doctor;
 mod fork;
 mod gc;
+mod import;
 #[cfg(feature = "indexed")]
 mod index;
 mod label;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
     Index(index::Index),
+    Import(import::Import),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -84,6 +86,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
+            Self::Import(import) => import.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
