@@ -6,6 +6,7 @@ mod busy;
 mod docs;
 mod doctor;
 mod import;
+mod exporting;
 mod listing;
 mod navigation;
 mod operations;
