@@ -29,6 +29,9 @@ pub(crate) enum Failure {
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     Index(#[from] session_store_indexed::index::IndexError),
+    #[cfg(feature = "indexed")]
+    #[error(transparent)]
+    History(#[from] session_store_indexed::history::HistoryError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]

@@ -12,6 +12,8 @@ mod doctor;
 mod fork;
 mod gc;
 #[cfg(feature = "indexed")]
+mod history;
+#[cfg(feature = "indexed")]
 mod index;
 mod label;
 mod list;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Artifacts(artifacts::ArtifactsArgs),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
+    History(history::History),
+    #[cfg(feature = "indexed")]
     Index(index::Index),
     Migrate(migrate::Migrate),
     Append(append::Append),
@@ -80,6 +84,8 @@ impl Command {
             Self::Gc(gc) => gc.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
+            #[cfg(feature = "indexed")]
+            Self::History(history) => history.run(context),
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
             Self::Migrate(migrate) => migrate.run(context).await,
