@@ -9,9 +9,9 @@ pub mod context;
 pub mod doctor;
 pub mod env;
 mod error;
-pub mod import;
 #[cfg(feature = "export")]
 pub mod export;
+pub mod import;
 pub mod listing;
 pub mod manager;
 pub mod navigation;

@@ -38,6 +38,7 @@ pub(crate) enum Failure {
     #[error("{text}")]
     Imports { text: String, busy: bool },
     #[cfg(feature = "indexed")]
+    #[error(transparent)]
     History(#[from] session_store_indexed::history::HistoryError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),

@@ -37,8 +37,6 @@ impl StoreArgs {
         }
     }
 
-    /// The same, and makes it if there is none.
-    pub(crate) fn storage_to_write(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
     /// As [`storage`](Self::storage), or one that is to be made.
     pub(crate) fn storage_or_new(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
         match &self.store {

@@ -12,9 +12,9 @@ mod doctor;
 mod export;
 mod fork;
 mod gc;
-mod import;
 #[cfg(feature = "indexed")]
 mod history;
+mod import;
 #[cfg(feature = "indexed")]
 mod index;
 mod label;
