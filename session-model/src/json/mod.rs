@@ -8,15 +8,17 @@ mod build;
 mod edit;
 mod lookup;
 mod raw;
+mod split;
 mod stringify;
 mod text;
 mod view;
 
 pub use build::ObjectBuilder;
+pub(crate) use build::{push_items, push_key, push_known, push_raw_field};
 pub use edit::ObjectEdit;
 pub(crate) use edit::Piece;
 pub use raw::{InvalidJson, JsonKind, RawJson};
 pub use stringify::{to_json_string, to_raw_json};
-pub(crate) use text::{decode_string, is_json_space, trim_json_space};
+pub(crate) use text::{decode_string, is_json_space, push_string, trim_json_space};
 pub(crate) use view::fields_of;
 pub use view::{ArrayView, Field, ObjectView};

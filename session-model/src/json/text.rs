@@ -92,7 +92,7 @@ pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
 }
 
 /// Appends a string as JSON, escaped as `JSON.stringify` does (ECMA-262, QuoteJSONString).
-pub(super) fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let (mut clean, mut at) = (0, 0);
@@ -153,7 +153,7 @@ pub(super) fn without_space(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the offset behind the string that starts at `start`.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found + 1;
