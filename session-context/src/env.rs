@@ -26,8 +26,9 @@ pub struct RandomIds;
 
 impl IdSource for RandomIds {
     fn entry_id(&mut self) -> String {
-        let mut id = Uuid::new_v4().simple().to_string();
-        id.split_off(24)
+        let mut text = Uuid::encode_buffer();
+        let text = Uuid::new_v4().simple().encode_lower(&mut text);
+        text[24..].to_owned()
     }
 
     fn session_id(&mut self) -> String {

@@ -10,6 +10,7 @@ use session_context::{
     NameSource, NewEntry, PersistenceObserver, SessionError, SessionManager, SharedSession,
 };
 use session_model::DiagnosticCode as Code;
+use session_model::env::IdSource;
 use session_model::json::RawJson;
 use session_model::storage::{Durability, StorageErrorKind, StorageKey};
 use session_store_memory::{MemoryStorage, Operation, When};
@@ -81,12 +82,47 @@ fn a_batch_with_something_bad_in_it_appends_nothing() {
         let storage = started();
         let mut session = open(&storage, options("")).await;
         let before = content(&storage, &key());
-        let bad =
-            NewEntry::from_json(RawJson::parse(r#"{"type":"label","targetId":"?"}"#).unwrap());
-        let error = session.append_batch([NewEntry::message(user("1")), bad]).await.unwrap_err();
+        let bad = |text: &'static str| NewEntry::from_json(RawJson::parse(text).unwrap());
+        let unknown = bad(r#"{"type":"label","targetId":"?"}"#);
+        let error =
+            session.append_batch([NewEntry::message(user("1")), unknown]).await.unwrap_err();
         assert!(matches!(error, SessionError::UnknownEntry { .. }), "{error}");
+        let nothing = bad(r#"{"type":7}"#);
+        let error =
+            session.append_batch([NewEntry::message(user("2")), nothing]).await.unwrap_err();
+        assert!(matches!(error, SessionError::InvalidEntry { .. }), "{error}");
         assert_eq!(ids(&session), ["a"]);
         assert_eq!(content(&storage, &key()), before);
+        let good = session.append_message(user("3")).await.unwrap();
+        assert_eq!(ids(&session), ["a", &good]);
+        assert_eq!(content(&storage, &key()), Some(whole(&session)));
+    });
+}
+
+/// Gives every id twice.
+#[derive(Debug, Default)]
+struct Twice(u32);
+
+impl IdSource for Twice {
+    fn entry_id(&mut self) -> String {
+        self.0 += 1;
+        format!("{:08x}", self.0 / 2)
+    }
+
+    fn session_id(&mut self) -> String {
+        "s".to_owned()
+    }
+}
+
+#[test]
+fn no_id_is_given_twice_in_a_batch() {
+    block_on(async {
+        let mut session = open(&started(), options("").ids(Twice::default())).await;
+        let batch = |texts: [&str; 3]| texts.map(|text| NewEntry::message(user(text)));
+        let first = session.append_batch(batch(["1", "2", "3"])).await.unwrap();
+        assert_eq!(first, ["00000000", "00000001", "00000002"]);
+        let then = session.append_batch(batch(["4", "5", "6"])).await.unwrap();
+        assert_eq!(then, ["00000003", "00000004", "00000005"]);
     });
 }
 

@@ -35,7 +35,7 @@ pub fn to_iso(epoch_ms: i64) -> String {
     put(14, 2, civil.minute().into());
     put(17, 2, civil.second().into());
     put(20, 3, civil.millisecond().into());
-    String::from_utf8_lossy(&out).into_owned()
+    std::str::from_utf8(&out).unwrap_or_default().to_owned()
 }
 
 /// Reads a time text as epoch milliseconds.

@@ -18,6 +18,15 @@ use crate::state::{self, Glance, State};
 /// How soon after a write the next one comes without a look at the file's place and times.
 const HASTE: Duration = Duration::from_micros(100);
 
+/// Tells whether a reader sees all or nothing of a write without being asked to wait.
+///
+/// Linux copies into one page after another and moves the file's end behind each, so what lies
+/// within a page appears at once. A page is never smaller than this.
+fn appears_at_once(start: u64, len: usize) -> bool {
+    const PAGE: u64 = 4096;
+    cfg!(target_os = "linux") && start % PAGE + len as u64 <= PAGE
+}
+
 /// The object a writer is at.
 #[derive(Debug)]
 pub(crate) struct Open {
@@ -89,8 +98,9 @@ impl Open {
 
     /// Writes at the end, all or nothing, and returns where.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
-        let _courtesy = Courtesy::of_writer(&self.file);
         let start = self.at.size;
+        let _courtesy =
+            (!appears_at_once(start, bytes.len())).then(|| Courtesy::of_writer(&self.file));
         self.modified = None;
         let mut written = 0;
         while written < bytes.len() {

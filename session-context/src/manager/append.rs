@@ -1,18 +1,25 @@
 //! Appending entries.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use bytes::Bytes;
 use session_model::body::{
     Archive, BranchSummary, Compaction, ContextChange, CredentialPin, CustomEntry,
     CustomMessageEntry, EntryBody, Label, McpToolSelection, ModeChange, ModelChange, ModelUsage,
     ServiceTierChange, SessionInit, ThinkingLevelChange, TtsrInjection,
 };
+use session_model::entry::NewEntries;
 use session_model::env::fresh_entry_id;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
+use session_model::persisted::PersistOptions;
 use session_model::record::Nullable;
 use session_model::time::to_iso;
+use session_model::tree::SessionTree;
 use session_model::{Entry, EntryKind};
 
-use super::{SessionManager, add_usage};
+use super::SessionManager;
 use crate::error::{Result, SessionError};
 
 /// Envelope fields, which the manager sets itself.
@@ -29,9 +36,15 @@ impl SessionManager {
     /// # Cancel safety
     ///
     /// Not cancel safe: if the future is dropped, the entry may or may not have been added.
-    pub async fn append(&mut self, body: impl Into<EntryBody>) -> Result<String> {
+    pub fn append(&mut self, body: impl Into<EntryBody>) -> impl Future<Output = Result<String>> {
         let body = body.into();
-        self.append_with(|id, parent, time| body.to_entry_json(id, parent, time)).await
+        // No `async fn`: its future would hold the body twice, and be moved with it.
+        async move {
+            let ready = self.prepare([&body], |body, made, at| {
+                Ok(made.add(body, at.id, at.parent, at.time, at.options))
+            })?;
+            self.append_ready(ready).await
+        }
     }
 
     /// Appends a message.
@@ -39,8 +52,11 @@ impl SessionManager {
     /// # Errors
     ///
     /// As [`append`](Self::append).
-    pub async fn append_message(&mut self, message: impl Into<Message>) -> Result<String> {
-        self.append(message.into()).await
+    pub fn append_message(
+        &mut self,
+        message: impl Into<Message>,
+    ) -> impl Future<Output = Result<String>> {
+        self.append(message.into())
     }
 
     /// Appends a message given as JSON; every field and spelling is kept.
@@ -69,22 +85,14 @@ impl SessionManager {
     }
 
     async fn append_fields(&mut self, entry_type: &str, fields: &RawJson) -> Result<String> {
-        self.append_with(|id, parent, time| with_envelope(entry_type, fields, id, parent, time))
-            .await
+        let ready = self.prepare([fields], |fields, made, at| {
+            Ok(made.add_json(&with_envelope(entry_type, fields, &at), at.options))
+        })?;
+        self.append_ready(ready).await
     }
 
-    async fn append_with(
-        &mut self,
-        make: impl FnOnce(&str, Option<&str>, &str) -> RawJson,
-    ) -> Result<String> {
-        self.check_writable()?;
-        let parent = self.parent_for_new();
-        let (id, entry) =
-            self.prepare(parent.as_deref(), &[], |id, parent, time| Ok(make(id, parent, time)))?;
-        if let Some(totals) = &mut self.usage {
-            add_usage(totals, &entry);
-        }
-        self.save_new(vec![entry], &id).await?;
+    async fn append_ready(&mut self, ready: Ready) -> Result<String> {
+        let id = self.save_new(ready).await?.pop().unwrap_or_default();
         self.settle_durability(&id).await?;
         Ok(id)
     }
@@ -98,32 +106,56 @@ impl SessionManager {
         }
     }
 
-    /// Makes an entry of an id that neither the session has nor `taken`.
-    pub(super) fn prepare(
+    /// Makes entries, each a child of the one before and the first a child of the leaf; `make`
+    /// tells whether it could make one. Nothing has changed yet when this returns.
+    pub(super) fn prepare<T>(
         &mut self,
-        parent: Option<&str>,
-        taken: &[String],
-        make: impl FnOnce(&str, Option<&str>, &str) -> Result<RawJson>,
-    ) -> Result<(String, Entry)> {
+        new: impl IntoIterator<Item = T>,
+        make: impl Fn(T, &mut NewEntries, At<'_>) -> Result<bool>,
+    ) -> Result<Ready> {
+        self.check_writable()?;
+        let mut made = std::mem::take(&mut self.made);
+        let ready = self.prepare_in(&mut made, new, make);
+        made.clear();
+        self.made = made;
+        ready
+    }
+
+    fn prepare_in<T>(
+        &mut self,
+        made: &mut NewEntries,
+        new: impl IntoIterator<Item = T>,
+        make: impl Fn(T, &mut NewEntries, At<'_>) -> Result<bool>,
+    ) -> Result<Ready> {
         let tree = self.document.tree();
-        let is_taken = |id: &str| tree.find(id).is_some() || taken.iter().any(|other| other == id);
-        let id = fresh_entry_id(&mut *self.ids, is_taken);
-        let json = make(&id, parent, &to_iso(self.clock.now_ms()))?;
-        let Some(entry) = Entry::with_persisted_form(&json, &self.persist) else {
-            return Err(SessionError::InvalidEntry { reason: "its type is no string".to_owned() });
-        };
-        self.check_entry(&entry)?;
-        Ok((id, entry))
+        let leaf = parent_for_new(tree);
+        let (mut ids, mut taken) = (Vec::<String>::new(), HashSet::new());
+        for new in new {
+            taken.extend(ids.last().cloned());
+            let is_taken = |id: &str| tree.find(id).is_some() || taken.contains(id);
+            let id = fresh_entry_id(&mut *self.ids, is_taken);
+            let time = to_iso(self.clock.now_ms());
+            let parent = ids.last().map(String::as_str).or(leaf.as_deref());
+            if !make(new, made, At { id: &id, parent, time: &time, options: &self.persist })? {
+                let reason = "its type is no string".to_owned();
+                return Err(SessionError::InvalidEntry { reason });
+            }
+            ids.push(id);
+        }
+        let (lines, entries) = made.take();
+        entries.iter().try_for_each(|entry| self.check_entry(entry))?;
+        Ok(Ready { ids, lines, entries })
     }
 
     /// Refuses what could not be read back, or speaks of what is not there.
     fn check_entry(&self, entry: &Entry) -> Result<()> {
         let invalid = |reason: String| Err(SessionError::InvalidEntry { reason });
-        if matches!(&*entry.entry_type(), "session" | "title") {
+        let kind = entry.kind();
+        if kind == EntryKind::Unknown && matches!(&*entry.entry_type(), "session" | "title") {
             return invalid("a session has one header only".to_owned());
         }
         self.check_line(entry)?;
-        if !matches!(entry.kind(), EntryKind::Label | EntryKind::Archive) {
+        if !matches!(kind, EntryKind::Label | EntryKind::Archive) {
             return Ok(());
         }
         match entry.body() {
@@ -149,14 +181,6 @@ impl SessionManager {
         }
         let reason = format!("its line has {bytes} bytes, and only {most} can be read back");
         Err(SessionError::InvalidEntry { reason })
-    }
-
-    /// A leaf without an id cannot be named; its parent, which must have one, stands in.
-    pub(super) fn parent_for_new(&self) -> Option<String> {
-        let tree = self.tree();
-        let leaf = tree.leaf()?;
-        let named = tree.entry(leaf).id().or_else(|| tree.entry(tree.parent_of(leaf)?).id())?;
-        Some(named.into_owned())
     }
 
     /// Appends a change of the thinking level; `None` is written as `null`, which means `off`.
@@ -343,19 +367,34 @@ impl SessionManager {
     }
 }
 
+/// A leaf without an id cannot be named; its parent, which must have one, stands in.
+pub(super) fn parent_for_new(tree: &SessionTree) -> Option<Cow<'_, str>> {
+    let leaf = tree.leaf()?;
+    tree.entry(leaf).id().or_else(|| tree.entry(tree.parent_of(leaf)?).id())
+}
+
+/// What a new entry says of itself, and the form it is written in.
+pub(super) struct At<'a> {
+    pub(super) id: &'a str,
+    pub(super) parent: Option<&'a str>,
+    pub(super) time: &'a str,
+    pub(super) options: &'a PersistOptions,
+}
+
+/// Entries that can be added to the session and, their lines, to its file.
+pub(super) struct Ready {
+    pub(super) ids: Vec<String>,
+    pub(super) lines: Bytes,
+    pub(super) entries: Vec<Entry>,
+}
+
 /// An entry of these fields, with its envelope where other tools have it.
-pub(super) fn with_envelope(
-    entry_type: &str,
-    fields: &RawJson,
-    id: &str,
-    parent: Option<&str>,
-    time: &str,
-) -> RawJson {
+pub(super) fn with_envelope(entry_type: &str, fields: &RawJson, at: &At<'_>) -> RawJson {
     let fields = fields.as_object().unwrap_or_default();
     let late_envelope = matches!(entry_type, "custom" | "custom_message");
-    let parent = parent.map_or_else(RawJson::null, RawJson::string);
+    let parent = at.parent.map_or_else(RawJson::null, RawJson::string);
     let envelope = |out: ObjectBuilder| {
-        out.string("id", id).raw("parentId", &parent).string("timestamp", time)
+        out.string("id", at.id).raw("parentId", &parent).string("timestamp", at.time)
     };
     let mut out = ObjectBuilder::new().string("type", entry_type);
     if !late_envelope {

@@ -1,11 +1,12 @@
 //! Appending many entries with one write.
 
 use session_model::body::EntryBody;
+use session_model::entry::NewEntries;
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
 
-use super::append::{check_entry_json, check_message, with_envelope};
-use super::{SessionManager, add_usage};
+use super::SessionManager;
+use super::append::{At, check_entry_json, check_message, with_envelope};
 use crate::error::Result;
 
 /// An entry to be appended.
@@ -46,19 +47,20 @@ impl NewEntry {
         }
     }
 
-    /// The entry's JSON with these fields of the envelope.
-    fn to_json(&self, id: &str, parent: Option<&str>, time: &str) -> Result<RawJson> {
+    /// Makes the entry; `false` if its type is no string.
+    fn make(&self, made: &mut NewEntries, at: At<'_>) -> Result<bool> {
         self.check()?;
-        Ok(match self {
-            Self::Body(body) => body.to_entry_json(id, parent, time),
+        let json = match self {
+            Self::Body(body) => {
+                return Ok(made.add(body, at.id, at.parent, at.time, at.options));
+            }
             Self::MessageJson(message) => {
                 let body = ObjectBuilder::new().raw("message", message).build();
-                with_envelope("message", &body, id, parent, time)
+                with_envelope("message", &body, &at)
             }
-            Self::EntryJson(entry) => {
-                with_envelope(&check_entry_json(entry)?, entry, id, parent, time)
-            }
-        })
+            Self::EntryJson(entry) => with_envelope(&check_entry_json(entry)?, entry, &at),
+        };
+        Ok(made.add_json(&json, at.options))
     }
 }
 
@@ -98,23 +100,7 @@ impl SessionManager {
         &mut self,
         entries: impl IntoIterator<Item = NewEntry>,
     ) -> Result<Vec<String>> {
-        self.check_writable()?;
-        let mut parent = self.parent_for_new();
-        let (mut ids, mut batch) = (Vec::<String>::new(), Vec::new());
-        for new in entries {
-            let (id, entry) = self.prepare(parent.as_deref(), &ids, |id, parent, time| {
-                new.to_json(id, parent, time)
-            })?;
-            parent = Some(id.clone());
-            ids.push(id);
-            batch.push(entry);
-        }
-        if let Some(totals) = &mut self.usage {
-            batch.iter().for_each(|entry| add_usage(totals, entry));
-        }
-        if let Some(first) = ids.first() {
-            self.save_new(batch, first).await?;
-        }
-        Ok(ids)
+        let ready = self.prepare(entries, |new, made, at| new.make(made, at))?;
+        self.save_new(ready).await
     }
 }

@@ -29,7 +29,8 @@ impl SessionManager {
     ///
     /// Lines that were read and not changed have nothing to add.
     pub(super) async fn save_blobs(&mut self, entries: &[Entry]) -> Result<()> {
-        for entry in entries.iter().filter(|entry| names_blobs(entry.line())) {
+        let names_blobs = |entry: &&Entry| entry.is_shortened() && names_blobs(entry.line());
+        for entry in entries.iter().filter(names_blobs) {
             let new = entry.blobs().into_iter();
             let new: Vec<_> = new.filter(|b| !self.saved_blobs.contains(&b.id())).collect();
             if new.is_empty() {

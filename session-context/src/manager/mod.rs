@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use session_model::body::{EntryBody, TtsrInjection};
 use session_model::document::{LoadOptions, SessionDocument};
+use session_model::entry::NewEntries;
 use session_model::env::{Clock, IdSource};
 use session_model::message::UsageTotals;
 use session_model::persisted::PersistOptions;
@@ -105,6 +106,8 @@ pub struct SessionManager {
     failure: Option<Arc<SessionError>>,
     diagnostics: Vec<Diagnostic>,
     usage: Option<UsageTotals>,
+    /// Where new entries are made, to be used again.
+    made: NewEntries,
     /// What [`fresh`](Self::fresh) gave.
     provider_identity: Option<String>,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use session_model::document::{LoadError, Loaded};
+use session_model::entry::NewEntries;
 use session_model::env::IdSource;
 use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, session_file_name};
 use session_model::migrate::migrate;
@@ -277,6 +278,7 @@ impl SessionManager {
             failure: None,
             diagnostics: Vec::new(),
             usage: None,
+            made: NewEntries::default(),
             provider_identity: None,
         }
     }

@@ -9,31 +9,39 @@ use session_model::storage::{
     SessionStorage, StorageError, StorageErrorKind, StorageKey,
 };
 
-use super::append::is_answer;
-use super::{FileState, SessionManager};
+use super::append::{Ready, is_answer};
+use super::{FileState, SessionManager, add_usage};
 use crate::error::{Result, SessionError};
 
 /// How often another program's changes are taken over before a write is given up.
 pub(super) const ATTEMPTS: usize = 3;
 
 impl SessionManager {
-    /// Adds entries to memory and, if it is time, to the file; `id` is the first one's.
-    pub(super) async fn save_new(&mut self, entries: Vec<Entry>, id: &str) -> Result<()> {
+    /// Adds entries to memory and, if it is time, to the file; returns their ids.
+    pub(super) async fn save_new(&mut self, ready: Ready) -> Result<Vec<String>> {
+        let Ready { ids, lines, entries } = ready;
+        let Some(first) = ids.first() else { return Ok(ids) };
         let saved = match &self.file {
             _ if self.failure.is_some() => Ok(()),
-            FileState::Open(_) => self.write_lines(&entries).await,
+            FileState::Open(_) => self.write_lines(&entries, lines).await,
             FileState::Pending(_) if self.eager || entries.iter().any(is_answer) => {
                 self.add_to_memory(entries);
-                let written = self.write_first().await;
-                return self.outcome(written, id);
+                // In boxes goes what is rare: otherwise every future would have room for it.
+                let written = Box::pin(self.write_first()).await;
+                self.outcome(written, first)?;
+                return Ok(ids);
             }
             FileState::Pending(_) | FileState::ReadOnly(_) => Ok(()),
         };
         self.add_to_memory(entries);
-        self.outcome(saved, id)
+        self.outcome(saved, first)?;
+        Ok(ids)
     }
 
     fn add_to_memory(&mut self, entries: Vec<Entry>) {
+        if let Some(totals) = &mut self.usage {
+            entries.iter().for_each(|entry| add_usage(totals, entry));
+        }
         let document = self.document_mut();
         for entry in entries {
             document.push(entry);
@@ -45,7 +53,7 @@ impl SessionManager {
         let synced = match self.durability {
             Durability::Accepted => Ok(()),
             _ if self.failure.is_some() => Ok(()),
-            level => self.sync_file(level).await,
+            level => Box::pin(self.sync_file(level)).await,
         };
         self.outcome(synced, id)
     }
@@ -71,17 +79,20 @@ impl SessionManager {
         }
     }
 
-    async fn write_lines(&mut self, entries: &[Entry]) -> Result<()> {
-        let [first, others @ ..] = entries else { return Ok(()) };
-        self.save_blobs(entries).await?;
+    async fn write_lines(&mut self, entries: &[Entry], lines: Bytes) -> Result<()> {
+        if entries.iter().any(Entry::is_shortened) {
+            Box::pin(self.save_blobs(entries)).await?;
+        }
         for _ in 0..ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
-            let mut lines = Payload::from(self.document.line_for(first));
-            lines.extend(others.iter().map(|entry| entry.line().clone()));
-            match writer.append(lines.to_bytes()).await {
+            let lines = match self.document.ends_line() {
+                true => lines.clone(),
+                false => [b"\n", &lines[..]].concat().into(),
+            };
+            match writer.append(lines).await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == StorageErrorKind::Conflict => {
-                    self.try_to_take_over().await?;
+                    Box::pin(self.try_to_take_over()).await?;
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -10,6 +10,7 @@ use session_model::storage::{Precondition, PutOptions, StorageError, StorageErro
 use session_model::time::to_iso;
 use session_model::{Entry, SessionDocument};
 
+use super::append::parent_for_new;
 use super::persist::{ATTEMPTS, keeps_changing, read_if_there};
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
@@ -52,9 +53,12 @@ impl SessionManager {
             source: Some(typed),
             ..Default::default()
         });
-        let entry =
-            Entry::from_json(&change.to_entry_json(&id, self.parent_for_new().as_deref(), &now))
-                .ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?;
+        let entry = Entry::from_json(&change.to_entry_json(
+            &id,
+            parent_for_new(self.tree()).as_deref(),
+            &now,
+        ))
+        .ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?;
         self.rewrite(|document| {
             document.header_mut().set_title(&name, text, &now);
             document.push(entry.clone());

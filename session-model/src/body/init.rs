@@ -50,10 +50,14 @@ impl FieldValue for SystemPrompt {
         String::read(raw).map(Self::One).or_else(|| Vec::read(raw).map(Self::Many))
     }
 
-    fn write(&self) -> Option<RawJson> {
+    fn push_to(&self, out: &mut String) {
         match self {
-            Self::One(text) => text.write(),
-            Self::Many(texts) => texts.write(),
+            Self::One(text) => text.push_to(out),
+            Self::Many(texts) => texts.push_to(out),
         }
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }

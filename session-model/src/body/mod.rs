@@ -11,7 +11,8 @@ mod tests;
 mod tier;
 mod title;
 
-use crate::json::{ObjectBuilder, ObjectEdit, RawJson};
+use crate::entry::Span;
+use crate::json::{ObjectBuilder, ObjectEdit, RawJson, push_known, push_string};
 use crate::message::{Message, Usage};
 use crate::record::{Unknown, from_records, tagged};
 
@@ -139,28 +140,82 @@ impl EntryBody {
     /// The fields of `custom` and `custom_message` stand before the id, those of all others behind
     /// the timestamp. An unknown entry keeps its fields where they are.
     pub fn to_entry_json(&self, id: &str, parent: Option<&str>, timestamp: &str) -> RawJson {
-        let parent = parent.map_or_else(RawJson::null, RawJson::string);
-        let envelope = |out: ObjectBuilder| {
-            out.string("id", id).raw("parentId", &parent).string("timestamp", timestamp)
+        let Self::Unknown(unknown) = self else {
+            return RawJson::written(|out| {
+                self.push_entry(out, id, parent, timestamp);
+            });
         };
-        let out = ObjectBuilder::new().string(Self::TAG, self.entry_type());
-        match self {
-            Self::Unknown(unknown) => {
-                let mut edit = ObjectEdit::new();
-                if Unknown::of(Self::TAG, &unknown.raw).tag != unknown.tag {
-                    edit = edit.set(Self::TAG, &RawJson::string(&unknown.tag));
-                }
-                edit.set("id", &RawJson::string(id))
-                    .set("parentId", &parent)
-                    .set("timestamp", &RawJson::string(timestamp))
-                    .apply(&unknown.raw)
-                    .map_or_else(|| envelope(out).build(), |raw| raw.compact())
-            }
-            Self::Custom(_) | Self::CustomMessage(_) => {
-                envelope(self.write_fields(out, OUTSIDE)).build()
-            }
-            _ => self.write_fields(envelope(out), OUTSIDE).build(),
+        let parent = parent.map_or_else(RawJson::null, RawJson::string);
+        let mut edit = ObjectEdit::new();
+        if Unknown::of(Self::TAG, &unknown.raw).tag != unknown.tag {
+            edit = edit.set(Self::TAG, &RawJson::string(&unknown.tag));
         }
+        let edit = edit
+            .set("id", &RawJson::string(id))
+            .set("parentId", &parent)
+            .set("timestamp", &RawJson::string(timestamp));
+        edit.apply(&unknown.raw).map_or_else(
+            || {
+                ObjectBuilder::new()
+                    .string(Self::TAG, &unknown.tag)
+                    .string("id", id)
+                    .raw("parentId", &parent)
+                    .string("timestamp", timestamp)
+                    .build()
+            },
+            |raw| raw.compact(),
+        )
+    }
+
+    /// Appends the whole entry as it is stored, and tells where in it the values of `type`, `id`,
+    /// `parentId` and `timestamp` lie; appends nothing for an unknown entry.
+    pub(crate) fn push_entry(
+        &self,
+        out: &mut String,
+        id: &str,
+        parent: Option<&str>,
+        timestamp: &str,
+    ) -> Option<[Span; 4]> {
+        if matches!(self, Self::Unknown(_)) {
+            return None;
+        }
+        let start = out.len();
+        let push = |out: &mut String, key, value: Option<&str>| {
+            out.push_str(key);
+            let value_start = out.len();
+            match value {
+                Some(text) => push_string(out, text),
+                None => out.push_str("null"),
+            }
+            Span::behind(value_start, out, start)
+        };
+        let envelope = |out: &mut String| {
+            let id = push(out, ",\"id\":", Some(id));
+            let parent = push(out, ",\"parentId\":", parent);
+            [id, parent, push(out, ",\"timestamp\":", Some(timestamp))]
+        };
+        out.push('{');
+        push_known(out, Self::TAG, self.entry_type());
+        let entry_type = Span::behind(out.len() - self.entry_type().len() - 2, out, start);
+        let [id, parent, timestamp] = match self {
+            Self::Custom(_) | Self::CustomMessage(_) => {
+                self.push_fields(out, OUTSIDE);
+                envelope(out)
+            }
+            _ => {
+                let envelope = envelope(out);
+                self.push_fields(out, OUTSIDE);
+                envelope
+            }
+        };
+        out.push('}');
+        Some([entry_type, id, parent, timestamp])
+    }
+
+    /// Tells that no part of the entry can have another [persisted form](crate::persisted), as long
+    /// as all of it is not too long for one string.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.has_plain_fields()
     }
 
     /// Returns the message of a `message` entry.

@@ -1,6 +1,7 @@
 //! Every entry type, read and written.
 
 mod any;
+mod made;
 
 use super::*;
 use crate::entry::EntryKind;

@@ -80,10 +80,17 @@ impl FieldValue for ServiceTierSetting {
         String::read(raw).map(Self::Word).or_else(|| ServiceTiers::read(raw).map(Self::Families))
     }
 
-    fn write(&self) -> Option<RawJson> {
+    fn push_to(&self, out: &mut String) {
         match self {
-            Self::Word(word) => word.write(),
-            Self::Families(tiers) => tiers.write(),
+            Self::Word(word) => word.push_to(out),
+            Self::Families(tiers) => tiers.push_to(out),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        match self {
+            Self::Word(_) => true,
+            Self::Families(tiers) => FieldValue::is_plain(tiers),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod envelope;
 mod kind;
 mod line;
+mod new;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use crate::time;
 pub(crate) use envelope::{Envelope, Scanned, content_start, scan};
 pub use kind::EntryKind;
 pub(crate) use line::{RecordLine, same_length_text};
+pub use new::NewEntries;
 
 /// One entry of a session.
 ///
@@ -43,12 +45,17 @@ struct Whole {
 
 /// Where in the record's text a value lies; empty if there is none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Span {
+pub(crate) struct Span {
     start: u32,
     len: u32,
 }
 
 impl Span {
+    /// Where the end of a text lies, from `value` on, in the part of it that begins at `start`.
+    pub(crate) fn behind(value: usize, text: &str, start: usize) -> Self {
+        Self { start: (value - start) as u32, len: (text.len() - value) as u32 }
+    }
+
     fn of(part: Option<&str>, text: &str) -> Self {
         part.map_or_else(Self::default, |part| Self {
             start: (part.as_ptr() as usize - text.as_ptr() as usize) as u32,
@@ -82,9 +89,14 @@ impl Entry {
     ///
     /// The entry keeps the whole value, and gives it until the file is read again.
     pub fn with_persisted_form(json: &RawJson, options: &PersistOptions) -> Option<Self> {
-        let Some(short) = persisted_form(json, options) else { return Self::from_json(json) };
-        let whole = Whole { json: json.compact(), options: *options };
-        Some(Self { whole: Some(Box::new(whole)), ..Self::from_json(&short.json)? })
+        match persisted_form(json, options) {
+            Some(short) => Self::with_short_form(json.compact(), &short.json, options),
+            None => Self::from_json(json),
+        }
+    }
+
+    fn with_short_form(whole: RawJson, short: &RawJson, options: &PersistOptions) -> Option<Self> {
+        Some(Self::from_json(short)?.with_whole(whole, options))
     }
 
     /// Returns the entry with another value to give; its line stays as it is.

@@ -36,8 +36,8 @@ impl ObjectBuilder {
 
     /// Adds a field with any value, on one line.
     pub fn raw(mut self, name: &str, value: &RawJson) -> Self {
-        self.key(name);
-        self.out.push_str(value.compact().as_str());
+        push_key(&mut self.out, name);
+        value.push_compact(&mut self.out);
         self
     }
 
@@ -51,17 +51,14 @@ impl ObjectBuilder {
 
     /// Adds a string field.
     pub fn string(mut self, name: &str, value: &str) -> Self {
-        self.key(name);
+        push_key(&mut self.out, name);
         push_string(&mut self.out, value);
         self
     }
 
     /// Adds a field whose name is given as it is spelled, in quotes.
     pub fn raw_field(mut self, raw_name: &RawJson, value: &RawJson) -> Self {
-        self.comma();
-        self.out.push_str(raw_name.as_str());
-        self.out.push(':');
-        self.out.push_str(value.compact().as_str());
+        push_raw_field(&mut self.out, raw_name, value);
         self
     }
 
@@ -70,16 +67,51 @@ impl ObjectBuilder {
         self.out.push('}');
         RawJson::trusted(self.out.into())
     }
+}
 
-    fn key(&mut self, name: &str) {
-        self.comma();
-        push_string(&mut self.out, name);
-        self.out.push(':');
+/// Appends a field's name to a text that ends in an unfinished object.
+pub(crate) fn push_key(out: &mut String, name: &str) {
+    push_comma(out);
+    push_string(out, name);
+    out.push(':');
+}
+
+/// Appends a text field to a text that ends in an unfinished object; there is nothing to escape in
+/// either.
+pub(crate) fn push_known(out: &mut String, name: &str, value: &str) {
+    push_comma(out);
+    for part in ["\"", name, "\":\"", value, "\""] {
+        out.push_str(part);
     }
+}
 
-    fn comma(&mut self) {
-        if self.out.len() > 1 {
-            self.out.push(',');
+/// Appends a field as it is spelled, on one line, to a text that ends in an unfinished object.
+pub(crate) fn push_raw_field(out: &mut String, raw_name: &RawJson, value: &RawJson) {
+    push_comma(out);
+    out.push_str(raw_name.as_str());
+    out.push(':');
+    value.push_compact(out);
+}
+
+/// No value ends in `{`, so a text that does ends in an object without fields.
+fn push_comma(out: &mut String) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+}
+
+/// Appends an array.
+pub(crate) fn push_items<T>(
+    out: &mut String,
+    items: impl IntoIterator<Item = T>,
+    push: impl Fn(T, &mut String),
+) {
+    out.push('[');
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            out.push(',');
         }
+        push(item, out);
     }
+    out.push(']');
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::view::key_is;
-use super::{RawJson, fields_of};
+use super::{RawJson, split};
 
 /// A list of changes to one object, in the manner of JavaScript.
 ///
@@ -86,8 +86,8 @@ impl ObjectEdit {
         let mut removed = vec![false; spans.fields.len()];
         let mut added: Vec<(&str, &RawJson)> = Vec::new();
         for (name, value) in &self.changes {
-            let mut of_name =
-                (0..spans.fields.len()).filter(|&i| key_is(&text[spans.fields[i].0.clone()], name));
+            let mut of_name = (0..spans.fields.len())
+                .filter(|&i| key_is(text[spans.fields[i].0.clone()].as_bytes(), name));
             match value {
                 None => {
                     of_name.for_each(|i| removed[i] = true);
@@ -148,13 +148,7 @@ struct Spans {
 
 impl Spans {
     fn of(text: &str) -> Option<Self> {
-        let base = text.as_ptr() as usize;
-        let span = |part: &str| {
-            let start = part.as_ptr() as usize - base;
-            start..start + part.len()
-        };
-        let fields: Vec<_> =
-            fields_of(text)?.0.into_iter().map(|(k, v)| (span(k), span(v))).collect();
+        let fields: Vec<_> = split::fields(text.as_bytes())?.collect();
         let end =
             fields.last().map_or_else(|| text.find('{').map(|at| at + 1), |f| Some(f.1.end))?;
         Some(Self { fields, end })

@@ -1,70 +1,21 @@
-//! One field of an object, found without reading what follows it.
+//! One field of an object.
 
-use std::fmt;
+use std::ops::Range;
 
-use memchr::memmem;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::fields_of;
+use super::split;
 use super::view::key_is;
 
-/// Returns the value of a field; of duplicates the last, as JavaScript does.
-pub(super) fn field_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    if stands_once(text, name) {
-        let mut value = None;
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        // The visitor ends with an error once it has the value, to read no further.
-        let _ends_early = First { name, value: &mut value }.deserialize(&mut deserializer);
-        return value;
-    }
-    fields_of(text)?.0.into_iter().rfind(|(key, _)| key_is(key, name)).map(|(_, value)| value)
-}
-
-/// Tells whether a later field of this name is out of the question. A name can be spelled with
-/// escapes, so a text with any is not looked at more closely.
-fn stands_once(text: &str, name: &str) -> bool {
-    let text = text.as_bytes();
-    let quoted = format!("\"{name}\"");
-    let finder = memmem::Finder::new(&quoted);
-    let Some(first) = finder.find(text) else { return false };
-    finder.find(&text[first + 1..]).is_none() && memmem::find(text, b"\\u").is_none()
-}
-
-struct First<'v, 'a> {
-    name: &'v str,
-    value: &'v mut Option<&'a str>,
-}
-
-impl<'a> DeserializeSeed<'a> for First<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'a> Visitor<'a> for First<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            if key_is(key.get(), self.name) {
-                *self.value = Some(value.get());
-                return Err(A::Error::custom("found"));
-            }
-        }
-        Ok(())
-    }
+/// Returns where the value of a field lies; of duplicates the last, as JavaScript does.
+pub(super) fn field_of(object: &[u8], name: &str) -> Option<Range<usize>> {
+    let of_name = split::fields(object)?.filter(|(key, _)| key_is(&object[key.clone()], name));
+    of_name.last().map(|(_, value)| value)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn field_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+        super::field_of(text.as_bytes(), name).map(|value| &text[value])
+    }
 
     #[test]
     fn the_last_of_duplicates_counts_however_they_are_spelled() {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
@@ -78,22 +79,19 @@ impl RawJson {
 
     /// A string value.
     pub fn string(text: &str) -> Self {
-        let mut out = String::with_capacity(text.len() + 2);
-        super::text::push_string(&mut out, text);
+        Self::written(|out| super::text::push_string(out, text))
+    }
+
+    /// Keeps the one valid and compact JSON value that `write` appends to an empty text.
+    pub(crate) fn written(write: impl FnOnce(&mut String)) -> Self {
+        let mut out = String::new();
+        write(&mut out);
         Self(out.into())
     }
 
     /// An array value of these, each on one line.
     pub fn array<'a>(items: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut out = String::from("[");
-        for (at, item) in items.into_iter().enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            out.push_str(item.compact().as_str());
-        }
-        out.push(']');
-        Self(out.into())
+        Self::written(|out| super::push_items(out, items, Self::push_compact))
     }
 
     /// Returns the text.
@@ -158,7 +156,7 @@ impl RawJson {
     ///
     /// Cheaper than [`as_object`](Self::as_object) where one field is all that is wanted.
     pub fn field(&self, name: &str) -> Option<Self> {
-        field_of(self.as_str(), name).map(|value| self.slice_of(value))
+        field_of(&self.0, name).map(|value| self.slice(value))
     }
 
     /// Returns the fields of an object.
@@ -180,6 +178,11 @@ impl RawJson {
             Cow::Borrowed(_) => self.clone(),
             Cow::Owned(text) => Self(text.into()),
         }
+    }
+
+    /// Appends the value without white space between its tokens.
+    pub(crate) fn push_compact(&self, out: &mut String) {
+        out.push_str(&super::text::without_space(self.as_str()));
     }
 
     /// Returns the same value with U+FFFD in the place of each lone surrogate.
@@ -208,9 +211,9 @@ impl RawJson {
         serde_json::from_str(self.as_str()).map_err(|e| InvalidJson { reason: e.to_string() })
     }
 
-    /// Returns the part of this text that `part` points into, shared.
-    pub(crate) fn slice_of(&self, part: &str) -> Self {
-        Self(self.0.slice_ref(part.as_bytes()))
+    /// Returns the value that lies there in this text, shared.
+    pub(super) fn slice(&self, value: Range<usize>) -> Self {
+        Self(self.0.slice(value))
     }
 }
 

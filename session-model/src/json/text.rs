@@ -92,7 +92,7 @@ pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
 }
 
 /// Appends a string as JSON, escaped as `JSON.stringify` does (ECMA-262, QuoteJSONString).
-pub(super) fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let (mut clean, mut at) = (0, 0);

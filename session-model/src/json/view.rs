@@ -1,43 +1,17 @@
 //! Objects and arrays taken apart one level deep.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::{JsonKind, RawJson, decode_string};
+use super::{RawJson, decode_string, split};
 
 /// Key and value texts of an object, in order, as spans of the text they were read from.
 pub(crate) struct Fields<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
-struct FieldsVisitor;
-
-impl<'a> Visitor<'a> for FieldsVisitor {
-    type Value = Fields<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Fields<'a>, A::Error> {
-        let mut fields = Vec::new();
-        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            fields.push((key.get(), value.get()));
-        }
-        Ok(Fields(fields))
-    }
-}
-
-impl<'a> Deserialize<'a> for Fields<'a> {
-    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
 /// Splits the text of an object into its fields.
 pub(crate) fn fields_of(text: &str) -> Option<Fields<'_>> {
-    serde_json::from_str(text).ok()
+    let part = |range| text.get(range).unwrap_or_default();
+    let fields = split::fields(text.as_bytes())?;
+    Some(Fields(fields.map(|(key, value)| (part(key), part(value))).collect()))
 }
 
 /// One field of an object.
@@ -77,15 +51,8 @@ pub struct ObjectView {
 
 impl ObjectView {
     pub(super) fn of(raw: &RawJson) -> Option<Self> {
-        if raw.kind() != JsonKind::Object {
-            return None;
-        }
-        let fields = fields_of(raw.as_str())?.0;
-        let fields = fields
-            .into_iter()
-            .map(|(key, value)| Field { key: raw.slice_of(key), value: raw.slice_of(value) })
-            .collect();
-        Some(Self { fields })
+        let field = |(key, value)| Field { key: raw.slice(key), value: raw.slice(value) };
+        Some(Self { fields: split::fields(raw.as_bytes())?.map(field).collect() })
     }
 
     /// Returns all fields in order.
@@ -95,7 +62,7 @@ impl ObjectView {
 
     /// Returns a field's value; of duplicates the last, as JavaScript does.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.fields.iter().rev().find(|field| field.name() == name).map(Field::value)
+        self.fields.iter().rfind(|field| key_is(field.key.as_bytes(), name)).map(Field::value)
     }
 
     /// Returns a string field's text, each lone surrogate as U+FFFD.
@@ -110,39 +77,10 @@ pub struct ArrayView {
     items: Vec<RawJson>,
 }
 
-struct Items<'a>(Vec<&'a RawValue>);
-
-struct ItemsVisitor;
-
-impl<'a> Visitor<'a> for ItemsVisitor {
-    type Value = Items<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<Items<'a>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Items(items))
-    }
-}
-
-impl<'a> Deserialize<'a> for Items<'a> {
-    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ItemsVisitor)
-    }
-}
-
 impl ArrayView {
     pub(super) fn of(raw: &RawJson) -> Option<Self> {
-        if raw.kind() != JsonKind::Array {
-            return None;
-        }
-        let items: Items<'_> = serde_json::from_str(raw.as_str()).ok()?;
-        Some(Self { items: items.0.into_iter().map(|item| raw.slice_of(item.get())).collect() })
+        let items = split::items(raw.as_bytes())?;
+        Some(Self { items: items.map(|item| raw.slice(item)).collect() })
     }
 
     /// Returns the elements.
@@ -152,9 +90,12 @@ impl ArrayView {
 }
 
 /// Tells whether a raw key (in quotes) spells `name`.
-pub(super) fn key_is(raw_key: &str, name: &str) -> bool {
+pub(super) fn key_is(raw_key: &[u8], name: &str) -> bool {
     let inner = raw_key.get(1..raw_key.len().saturating_sub(1)).unwrap_or_default();
-    decode_string(inner) == name
+    // Almost every name is spelled plainly.
+    inner == name.as_bytes()
+        || (inner.contains(&b'\\')
+            && std::str::from_utf8(inner).is_ok_and(|inner| decode_string(inner) == name))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{ObjectBuilder, RawJson};
+use crate::json::{RawJson, push_known};
 use crate::record::{FieldValue, record, tagged, total_value};
 
 /// The field [`ContentBlock`] writes itself.
@@ -30,12 +30,29 @@ impl Content {
 
     /// Returns the content as it is stored.
     pub fn to_json(&self) -> RawJson {
-        let written = match self {
-            Self::Text(text) => text.write(),
-            Self::Blocks(blocks) => blocks.write(),
-            Self::Other(raw) => raw.write(),
-        };
-        written.unwrap_or_default()
+        match self {
+            Self::Other(raw) => raw.clone(),
+            Self::Text(_) | Self::Blocks(_) => RawJson::written(|out| self.push_json(out)),
+        }
+    }
+
+    fn push_json(&self, out: &mut String) {
+        match self {
+            Self::Text(text) => text.push_to(out),
+            Self::Blocks(blocks) => blocks.push_to(out),
+            Self::Other(raw) => raw.push_to(out),
+        }
+    }
+
+    fn has_plain_fields(&self) -> bool {
+        match self {
+            Self::Text(_) => true,
+            // An image may become a blob.
+            Self::Blocks(blocks) => blocks
+                .iter()
+                .all(|block| !matches!(block, ContentBlock::Image(_)) && block.is_plain()),
+            Self::Other(raw) => raw.is_plain(),
+        }
     }
 
     /// Returns the blocks; none for plain text.
@@ -200,9 +217,18 @@ impl ContentBlock {
     pub fn to_json(&self) -> RawJson {
         match self {
             Self::Unknown(unknown) => unknown.raw.clone(),
+            _ => RawJson::written(|out| self.push_json(out)),
+        }
+    }
+
+    fn push_json(&self, out: &mut String) {
+        match self {
+            Self::Unknown(unknown) => unknown.raw.push_compact(out),
             _ => {
-                let out = ObjectBuilder::new().string(Self::TAG, self.block_type());
-                self.write_fields(out, OUTSIDE).build()
+                out.push('{');
+                push_known(out, Self::TAG, self.block_type());
+                self.push_fields(out, OUTSIDE);
+                out.push('}');
             }
         }
     }

@@ -12,7 +12,7 @@ mod tool;
 mod usage;
 mod user;
 
-use crate::json::{ObjectBuilder, RawJson};
+use crate::json::{RawJson, push_known};
 use crate::record::{Unknown, from_records, tagged, total_value};
 
 pub use assistant::{AssistantMessage, StopReason};
@@ -105,9 +105,18 @@ impl Message {
     pub fn to_json(&self) -> RawJson {
         match self {
             Self::Unknown(unknown) => unknown.raw.clone(),
+            _ => RawJson::written(|out| self.push_json(out)),
+        }
+    }
+
+    fn push_json(&self, out: &mut String) {
+        match self {
+            Self::Unknown(unknown) => unknown.raw.push_compact(out),
             _ => {
-                let out = ObjectBuilder::new().string(Self::TAG, self.role());
-                self.write_fields(out, OUTSIDE).build()
+                out.push('{');
+                push_known(out, Self::TAG, self.role());
+                self.push_fields(out, OUTSIDE);
+                out.push('}');
             }
         }
     }

@@ -119,7 +119,7 @@ struct Writing {
 
 impl Writing {
     fn shortened(&mut self, value: &RawJson, place: Place, depth: usize) -> Option<RawJson> {
-        if depth > MAX_DEPTH || !self.can_be_shortened(value, place) {
+        if depth > MAX_DEPTH || !may_be_shortened(value.as_bytes(), place, &self.options) {
             return None;
         }
         match value.kind() {
@@ -203,17 +203,23 @@ impl Writing {
         self.blobs.push(blob);
         name
     }
+}
 
-    /// A quick look that spares ordinary values the long way.
-    fn can_be_shortened(&self, value: &RawJson, place: Place) -> bool {
-        let text = value.as_bytes();
-        let holds = |name: &Finder<'_>| name.find(text).is_some();
-        text.len() > MAX_STRING_UNITS
-            || FIND_TRANSIENT.iter().any(holds)
-            || text.len() >= MIN_IMAGE_CHARS
-                && self.options.images == ImagePolicy::Blob
-                && (place == Place::ImageUrl || holds(&FIND_IMAGE))
-    }
+/// Tells whether [`persisted_form`] has to look at an entry; it has not at ordinary ones, and of
+/// plain ones only at those that may hold a string that is too long.
+pub(crate) fn may_have_other_form(entry: &[u8], is_plain: bool, options: &PersistOptions) -> bool {
+    entry.len() > MAX_STRING_UNITS
+        || (!is_plain && may_be_shortened(entry, Place::Elsewhere, options))
+}
+
+/// A quick look that spares ordinary values the long way.
+fn may_be_shortened(text: &[u8], place: Place, options: &PersistOptions) -> bool {
+    let holds = |name: &Finder<'_>| name.find(text).is_some();
+    text.len() > MAX_STRING_UNITS
+        || FIND_TRANSIENT.iter().any(holds)
+        || text.len() >= MIN_IMAGE_CHARS
+            && options.images == ImagePolicy::Blob
+            && (place == Place::ImageUrl || holds(&FIND_IMAGE))
 }
 
 #[cfg(test)]

@@ -43,6 +43,11 @@ impl Extra {
         }
     }
 
+    /// Tells whether all there is to write are the declared fields, in their order.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.layout.is_none()
+    }
+
     pub(super) fn push(&mut self, field: Field) {
         self.fields.push(field);
     }

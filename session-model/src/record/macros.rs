@@ -33,14 +33,23 @@ macro_rules! record {
                 Self { $($field: reader.next(),)* extra: reader.finish() }
             }
 
-            fn write(
-                &self,
-                out: $crate::json::ObjectBuilder,
-                outside: &'static [&'static str],
-            ) -> $crate::json::ObjectBuilder {
+            fn push_to(&self, out: &mut String, outside: &'static [&'static str]) {
+                if self.extra.is_empty() {
+                    $($crate::record::push_field(
+                        out,
+                        concat!(",\"", $json, "\":"),
+                        &self.$field,
+                    );)*
+                    return;
+                }
                 $crate::record::FieldWriter::new(&self.extra)
                     $(.field($json, &self.$field))*
                     .finish(out, Self::NAMES, outside)
+            }
+
+            fn is_plain(&self) -> bool {
+                self.extra.is_empty()
+                    $(&& $crate::record::FieldValue::is_plain(&self.$field))*
             }
         }
     };
@@ -61,8 +70,7 @@ macro_rules! record {
 
             /// Returns the object: declared fields in order, then the extra ones.
             pub fn to_json(&self) -> $crate::json::RawJson {
-                let out = $crate::json::ObjectBuilder::new();
-                $crate::record::Record::write(self, out, &[]).build()
+                $crate::json::RawJson::written(|out| $crate::record::FieldValue::push_to(self, out))
             }
         }
 
@@ -71,8 +79,14 @@ macro_rules! record {
                 Self::from_json(raw)
             }
 
-            fn write(&self) -> Option<$crate::json::RawJson> {
-                Some(self.to_json())
+            fn push_to(&self, out: &mut String) {
+                out.push('{');
+                $crate::record::Record::push_to(self, out, &[]);
+                out.push('}');
+            }
+
+            fn is_plain(&self) -> bool {
+                $crate::record::Record::is_plain(self)
             }
         }
 
@@ -122,16 +136,19 @@ macro_rules! tagged {
             }
 
             /// Adds the fields beside the tag; none for an unknown value.
-            fn write_fields(
-                &self,
-                out: $crate::json::ObjectBuilder,
-                outside: &'static [&'static str],
-            ) -> $crate::json::ObjectBuilder {
+            fn push_fields(&self, out: &mut String, outside: &'static [&'static str]) {
                 match self {
                     $( Self::$variant(record) => {
-                        $crate::record::Record::write(record, out, outside)
+                        $crate::record::Record::push_to(record, out, outside)
                     } )*
-                    Self::Unknown(_) => out,
+                    Self::Unknown(_) => {}
+                }
+            }
+
+            fn has_plain_fields(&self) -> bool {
+                match self {
+                    $( Self::$variant(record) => $crate::record::Record::is_plain(record), )*
+                    Self::Unknown(_) => false,
                 }
             }
         }
@@ -197,8 +214,12 @@ macro_rules! string_enum {
                 raw.as_text().map(|text| Self::from(&*text))
             }
 
-            fn write(&self) -> Option<$crate::json::RawJson> {
-                Some($crate::json::RawJson::string(self.as_str()))
+            fn push_to(&self, out: &mut String) {
+                $crate::json::push_string(out, self.as_str());
+            }
+
+            fn is_plain(&self) -> bool {
+                true
             }
         }
 
@@ -206,7 +227,8 @@ macro_rules! string_enum {
     };
 }
 
-/// Makes a field type of one with a `from_json` that reads any value, and a `to_json`.
+/// Makes a field type of one with a `from_json` that reads any value, a `push_json` and a
+/// `has_plain_fields`.
 macro_rules! total_value {
     ($name:ident) => {
         impl $crate::record::FieldValue for $name {
@@ -214,8 +236,12 @@ macro_rules! total_value {
                 Some(Self::from_json(raw))
             }
 
-            fn write(&self) -> Option<$crate::json::RawJson> {
-                Some(self.to_json())
+            fn push_to(&self, out: &mut String) {
+                self.push_json(out);
+            }
+
+            fn is_plain(&self) -> bool {
+                self.has_plain_fields()
             }
         }
 

@@ -16,7 +16,7 @@ mod unknown;
 mod value;
 mod write;
 
-use crate::json::{ObjectBuilder, ObjectView};
+use crate::json::ObjectView;
 
 pub use extra::Extra;
 pub(crate) use macros::{from_records, json_serde, record, string_enum, tagged, total_value};
@@ -24,13 +24,17 @@ pub use nullable::Nullable;
 pub(crate) use read::FieldReader;
 pub use unknown::Unknown;
 pub(crate) use value::FieldValue;
-pub(crate) use write::FieldWriter;
+pub(crate) use write::{FieldWriter, push_field};
 
 /// What the `record!` macro gives: fields out of an object, and into one.
 pub(crate) trait Record {
     /// Reads the known fields, and keeps all others except those named in `outside`.
     fn read(object: &ObjectView, outside: &'static [&'static str]) -> Self;
 
-    /// Adds all fields, those of `extra` last, except those named in `outside`.
-    fn write(&self, out: ObjectBuilder, outside: &'static [&'static str]) -> ObjectBuilder;
+    /// Adds all fields, those of `extra` last, except those named in `outside`, to a text that
+    /// ends in an unfinished object.
+    fn push_to(&self, out: &mut String, outside: &'static [&'static str]);
+
+    /// Tells that nothing in the record can have another [persisted form](crate::persisted).
+    fn is_plain(&self) -> bool;
 }

@@ -39,11 +39,23 @@ impl<T: FieldValue> FieldValue for Nullable<T> {
         if raw.is_null() { Some(Self::Null) } else { T::read(raw).map(Self::Value) }
     }
 
-    fn write(&self) -> Option<RawJson> {
+    fn is_there(&self) -> bool {
         match self {
-            Self::Absent => None,
-            Self::Null => Some(RawJson::null()),
-            Self::Value(value) => value.write(),
+            Self::Absent => false,
+            Self::Null => true,
+            Self::Value(value) => value.is_there(),
         }
+    }
+
+    fn push_to(&self, out: &mut String) {
+        match self {
+            Self::Absent => {}
+            Self::Null => out.push_str("null"),
+            Self::Value(value) => value.push_to(out),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.value().is_none_or(T::is_plain)
     }
 }

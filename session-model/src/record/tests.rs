@@ -83,6 +83,7 @@ fn rewritten(text: &str) -> String {
 fn fields_are_typed_and_written_in_the_declared_order() {
     assert_eq!(read(FULL), full());
     assert_eq!(full().to_json().as_str(), FULL);
+    assert_eq!(full().inner.unwrap().to_json().as_str(), r#"{"name":"n"}"#);
     assert_eq!(Sample::default().to_json().as_str(), r#"{"text":"","flag":false,"count":0}"#);
     assert_eq!(Sample::from_json(&raw("[]")), None);
 }

@@ -1,6 +1,8 @@
 //! How field types are read and written.
 
-use crate::json::RawJson;
+use std::fmt::Write as _;
+
+use crate::json::{JsonKind, RawJson, push_items, push_string};
 
 /// A type a record's field can have.
 pub(crate) trait FieldValue: Sized + PartialEq {
@@ -10,8 +12,22 @@ pub(crate) trait FieldValue: Sized + PartialEq {
     /// Reads a value; `None` if it is of an unexpected type.
     fn read(raw: &RawJson) -> Option<Self>;
 
-    /// Returns the value to write; `None` leaves the field out.
-    fn write(&self) -> Option<RawJson>;
+    /// Tells whether there is a value to write; without one the field is left out.
+    fn is_there(&self) -> bool {
+        true
+    }
+
+    /// Appends the value as compact JSON; there must be one.
+    fn push_to(&self, out: &mut String);
+
+    /// Tells that nothing in the value can have another [persisted form](crate::persisted), as
+    /// long as the whole entry is not too long for one string.
+    fn is_plain(&self) -> bool;
+
+    /// Returns the value to write, if there is one.
+    fn write(&self) -> Option<RawJson> {
+        self.is_there().then(|| RawJson::written(|out| self.push_to(out)))
+    }
 }
 
 impl<T: FieldValue> FieldValue for Option<T> {
@@ -22,14 +38,32 @@ impl<T: FieldValue> FieldValue for Option<T> {
         if raw.is_null() { None } else { T::read(raw).map(Some) }
     }
 
-    fn write(&self) -> Option<RawJson> {
-        self.as_ref().and_then(T::write)
+    fn is_there(&self) -> bool {
+        self.as_ref().is_some_and(T::is_there)
+    }
+
+    fn push_to(&self, out: &mut String) {
+        if let Some(value) = self {
+            value.push_to(out);
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.as_ref().is_none_or(T::is_plain)
     }
 }
 
 impl FieldValue for RawJson {
     fn read(raw: &RawJson) -> Option<Self> {
         Some(raw.clone())
+    }
+
+    fn push_to(&self, out: &mut String) {
+        self.push_compact(out);
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.kind(), JsonKind::Null | JsonKind::Bool | JsonKind::Number)
     }
 
     fn write(&self) -> Option<RawJson> {
@@ -42,8 +76,12 @@ impl FieldValue for String {
         raw.as_text().map(Into::into)
     }
 
-    fn write(&self) -> Option<RawJson> {
-        Some(RawJson::string(self))
+    fn push_to(&self, out: &mut String) {
+        push_string(out, self);
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -52,8 +90,12 @@ impl FieldValue for bool {
         raw.as_bool()
     }
 
-    fn write(&self) -> Option<RawJson> {
-        Some((*self).into())
+    fn push_to(&self, out: &mut String) {
+        out.push_str(if *self { "true" } else { "false" });
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -62,8 +104,13 @@ impl FieldValue for i64 {
         raw.as_i64()
     }
 
-    fn write(&self) -> Option<RawJson> {
-        Some((*self).into())
+    fn push_to(&self, out: &mut String) {
+        // Writing to a string does not fail.
+        let _ = write!(out, "{self}");
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -72,8 +119,12 @@ impl FieldValue for u64 {
         raw.as_i64().and_then(|number| number.try_into().ok())
     }
 
-    fn write(&self) -> Option<RawJson> {
-        Some(RawJson::trusted(self.to_string().into()))
+    fn push_to(&self, out: &mut String) {
+        let _ = write!(out, "{self}");
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -82,13 +133,16 @@ impl FieldValue for f64 {
         raw.as_f64().filter(|number| number.is_finite())
     }
 
-    fn write(&self) -> Option<RawJson> {
+    fn push_to(&self, out: &mut String) {
         // JSON has no other number; `JSON.stringify` writes `null` for the rest.
-        if !self.is_finite() {
-            return Some(RawJson::null());
+        match self.is_finite() {
+            true => out.push_str(ryu_js::Buffer::new().format_finite(*self)),
+            false => out.push_str("null"),
         }
-        let text = ryu_js::Buffer::new().format_finite(*self).to_owned();
-        Some(RawJson::trusted(text.into()))
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -97,8 +151,11 @@ impl<T: FieldValue> FieldValue for Vec<T> {
         raw.as_array()?.items().iter().map(T::read).collect()
     }
 
-    fn write(&self) -> Option<RawJson> {
-        let items: Vec<_> = self.iter().filter_map(T::write).collect();
-        Some(RawJson::array(&items))
+    fn push_to(&self, out: &mut String) {
+        push_items(out, self.iter().filter(|item| item.is_there()), T::push_to);
+    }
+
+    fn is_plain(&self) -> bool {
+        self.iter().all(T::is_plain)
     }
 }

@@ -1,11 +1,21 @@
 //! Putting typed fields back into an object.
 
-use crate::json::{ObjectBuilder, RawJson};
+use crate::json::{RawJson, push_key, push_raw_field};
 
 use super::extra::OTHER;
 use super::{Extra, FieldValue};
 
-/// Collects the fields of one record and adds them to an object.
+/// Appends a field to a text that ends in an unfinished object, if there is a value; `key` is a
+/// comma, the name in quotes, and a colon.
+pub(crate) fn push_field<T: FieldValue>(out: &mut String, key: &'static str, value: &T) {
+    if value.is_there() {
+        out.push_str(if out.ends_with('{') { &key[1..] } else { key });
+        value.push_to(out);
+    }
+}
+
+/// Collects the fields of one record and adds them to an object, for a record that was read from
+/// one with other fields, or another order.
 pub(crate) struct FieldWriter<'a> {
     extra: &'a Extra,
     values: Vec<Option<RawJson>>,
@@ -32,10 +42,10 @@ impl<'a> FieldWriter<'a> {
     /// Adds all fields, but not those in `outside`.
     pub(crate) fn finish(
         mut self,
-        mut out: ObjectBuilder,
+        out: &mut String,
         names: &'static [&'static str],
         outside: &'static [&'static str],
-    ) -> ObjectBuilder {
+    ) {
         let mut others = self.extra.fields().iter().filter(|field| {
             let name = &&*field.name();
             !names.contains(name) && !outside.contains(name)
@@ -44,12 +54,13 @@ impl<'a> FieldWriter<'a> {
         for slot in layout.chain(0..names.len() as u8) {
             if slot == OTHER {
                 if let Some(field) = others.next() {
-                    out = out.raw_field(field.raw_name(), field.value());
+                    push_raw_field(out, field.raw_name(), field.value());
                 }
             } else if let Some(value) = self.values[usize::from(slot)].take() {
-                out = out.raw(names[usize::from(slot)], &value);
+                push_key(out, names[usize::from(slot)]);
+                value.push_compact(out);
             }
         }
-        others.fold(out, |out, field| out.raw_field(field.raw_name(), field.value()))
+        others.for_each(|field| push_raw_field(out, field.raw_name(), field.value()));
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn paired<'a>(
             continue;
         };
         if assistant.failed {
-            let ids = assistant.content.tool_calls().map(|call| call.id.clone());
+            let ids = assistant.calls.into_iter().flatten().map(|call| call.id);
             places.extend(ids.filter(|id| !id.is_empty()).map(|id| (id, Place::Nowhere)));
         } else if let Some(new) = turn_of(message, assistant, diagnostics) {
             let turn = turns.len();
@@ -72,7 +72,9 @@ pub(super) fn paired<'a>(
 
 /// What there is to know of an assistant's message; the rest of it is not decoded.
 struct Assistant {
-    content: Content,
+    content: RawJson,
+    /// For each block the call it is, if it is one.
+    calls: Vec<Option<Call>>,
     failed: bool,
     timestamp: Option<i64>,
 }
@@ -82,13 +84,22 @@ fn assistant_of(message: &ContextMessage) -> Option<Assistant> {
         return None;
     }
     let fields = message.json().as_object()?;
+    let content = fields.get("content").cloned().unwrap_or_default();
+    let blocks = content.as_array().unwrap_or_default();
     Some(Assistant {
-        content: fields.get("content").map(Content::from_json).unwrap_or_default(),
+        calls: blocks.items().iter().map(call_of).collect(),
+        content,
         failed: fields
             .text("stopReason")
             .is_some_and(|reason| matches!(&*reason, "error" | "aborted")),
         timestamp: fields.get("timestamp").and_then(RawJson::as_i64),
     })
+}
+
+fn call_of(block: &RawJson) -> Option<Call> {
+    let fields = block.as_object()?;
+    let text = |name| fields.text(name).unwrap_or_default().into_owned();
+    (text("type") == "toolCall").then(|| Call { id: text("id"), tool: text("name"), result: None })
 }
 
 fn take_result(
@@ -117,35 +128,37 @@ fn take_result(
 /// An assistant's message with the calls that can be answered; none if nothing is left of it.
 fn turn_of(
     message: &ContextMessage,
-    mut assistant: Assistant,
+    assistant: Assistant,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Turn> {
-    let timestamp = assistant.timestamp;
-    let (mut calls, mut ids) = (Vec::new(), HashSet::new());
-    let as_it_is = |calls| Some(Turn { message: message.clone(), timestamp, calls });
-    let Content::Blocks(blocks) = &mut assistant.content else { return as_it_is(calls) };
-    let before = blocks.len();
-    blocks.retain(|block| {
-        let ContentBlock::ToolCall(call) = block else { return true };
-        let (id, tool) = (call.id.clone(), call.name.clone());
-        let can_be_answered = !id.is_empty() && ids.insert(id.clone());
-        if can_be_answered {
-            calls.push(Call { id, tool, result: None });
-        } else {
-            let detail =
-                format!("a call of {tool:?} with the id {id:?} cannot be answered; removed");
-            diagnostics.push(about(message.entry_id(), DiagnosticCode::DanglingToolCall, detail));
+    let Assistant { content, calls: blocks, timestamp, .. } = assistant;
+    let (mut calls, mut ids, mut kept) = (Vec::new(), HashSet::new(), Vec::new());
+    for call in blocks {
+        let can_stay =
+            call.as_ref().is_none_or(|call| !call.id.is_empty() && ids.insert(call.id.clone()));
+        kept.push(can_stay);
+        match call {
+            Some(call) if can_stay => calls.push(call),
+            Some(Call { id, tool, .. }) => {
+                let detail =
+                    format!("a call of {tool:?} with the id {id:?} cannot be answered; removed");
+                let code = DiagnosticCode::DanglingToolCall;
+                diagnostics.push(about(message.entry_id(), code, detail));
+            }
+            None => {}
         }
-        can_be_answered
-    });
-    if blocks.len() == before {
-        return as_it_is(calls);
     }
-    remove_signatures(blocks);
+    if !kept.contains(&false) {
+        return Some(Turn { message: message.clone(), timestamp, calls });
+    }
+    let Content::Blocks(mut blocks) = Content::from_json(&content) else { return None };
+    let mut kept = kept.into_iter();
+    blocks.retain(|_| kept.next().unwrap_or(true));
+    remove_signatures(&mut blocks);
     if blocks.is_empty() {
         return None;
     }
-    let content = assistant.content.to_json();
+    let content = Content::Blocks(blocks).to_json();
     let edited = ObjectEdit::new().set("content", &content).apply(message.json())?;
     let message = message.replaced(edited);
     Some(Turn { message, timestamp, calls })

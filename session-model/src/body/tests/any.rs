@@ -86,7 +86,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 /// An entry of a known type: the `type` in front is in force unless another follows.
-fn entry() -> impl Strategy<Value = String> {
+pub(super) fn entry() -> impl Strategy<Value = String> {
     let types: Vec<_> = FULL.iter().map(|(name, _)| *name).collect();
     (select(types), object(value())).prop_map(|(entry_type, fields)| {
         format!(r#"{{"type":"{entry_type}",{}"#, &fields[1..]).replace(",}", "}")
