@@ -11,6 +11,7 @@ pub mod env;
 mod error;
 #[cfg(feature = "export")]
 pub mod export;
+pub mod import;
 pub mod listing;
 pub mod manager;
 pub mod navigation;

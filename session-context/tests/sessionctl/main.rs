@@ -6,6 +6,7 @@ mod busy;
 mod docs;
 mod doctor;
 mod exporting;
+mod import;
 mod listing;
 mod navigation;
 mod operations;

@@ -32,6 +32,14 @@ pub(crate) enum Failure {
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     Index(#[from] session_store_indexed::index::IndexError),
+    #[error(transparent)]
+    Import(#[from] session_context::import::ImportError),
+    /// Some sources of many could not be imported, each of which was told.
+    #[error("{text}")]
+    Imports { text: String, busy: bool },
+    #[cfg(feature = "indexed")]
+    #[error(transparent)]
+    History(#[from] session_store_indexed::history::HistoryError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]
@@ -67,6 +75,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
+            Self::Imports { busy: true, .. } => 4,
             _ if self.is_busy() => 4,
             _ => 1,
         }

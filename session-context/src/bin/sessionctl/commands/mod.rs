@@ -13,9 +13,13 @@ mod export;
 mod fork;
 mod gc;
 #[cfg(feature = "indexed")]
+mod history;
+mod import;
+#[cfg(feature = "indexed")]
 mod index;
 mod label;
 mod list;
+mod merge;
 mod migrate;
 mod mv;
 mod navigate;
@@ -54,13 +58,17 @@ pub(crate) enum Command {
     Unpack(unpack::Unpack),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
+    History(history::History),
+    #[cfg(feature = "indexed")]
     Index(index::Index),
+    Import(import::Import),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
     Branch(branch::Branch),
     Fork(fork::Fork),
     BranchOut(branch_out::BranchOut),
+    Merge(merge::Merge),
     Archive(archive::Archive),
     Rename(rename::Rename),
     Mv(mv::Mv),
@@ -90,13 +98,17 @@ impl Command {
             Self::Unpack(unpack) => unpack.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
+            Self::History(history) => history.run(context),
+            #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
+            Self::Import(import) => import.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
             Self::Branch(branch) => branch.run(context).await,
             Self::Fork(fork) => fork.run(context).await,
             Self::BranchOut(branch_out) => branch_out.run(context).await,
+            Self::Merge(merge) => merge.run(context).await,
             Self::Archive(archive) => archive.run(context).await,
             Self::Rename(rename) => rename.run(context).await,
             Self::Mv(mv) => mv.run(context).await,
