@@ -16,6 +16,9 @@ const MANIFEST: &str = "manifest.json";
 /// The last file: the digest of the first.
 const DIGEST: &str = "manifest.sha256";
 
+/// How a file begins that age encrypted.
+const ENCRYPTED: &[u8] = b"age-encryption.org/v1\n";
+
 /// The longest manifest, in bytes.
 const MAX_MANIFEST: u64 = 64 * 1024 * 1024;
 
@@ -54,6 +57,9 @@ impl Bundle {
     ///
     /// [`BundleError`]: nothing of a bundle that is not whole is given.
     pub fn from_bytes(bytes: &[u8], limits: &BundleLimits) -> Result<Self, BundleError> {
+        if bytes.starts_with(ENCRYPTED) {
+            return Err(BundleError::Encrypted);
+        }
         if !bytes.starts_with(&[0x1f, 0x8b]) {
             return Err(BundleError::NotABundle);
         }

@@ -11,6 +11,11 @@ pub enum BundleError {
     /// The bytes are no bundle.
     #[error("this is no bundle of sessions")]
     NotABundle,
+    /// It is encrypted.
+    #[error(
+        "this bundle is encrypted; a build with the feature `encrypt`, or `age --decrypt`, opens it"
+    )]
+    Encrypted,
     /// A newer version made it.
     #[error(
         "this bundle is of version {version}; this program reads up to {}",
@@ -39,6 +44,15 @@ pub enum BundleError {
     TooLarge {
         /// What is allowed, in bytes.
         limit: u64,
+    },
+    /// The passphrase is not the one it was encrypted with.
+    #[error("this passphrase does not open the bundle")]
+    WrongPassphrase,
+    /// It cannot be encrypted or decrypted.
+    #[error("the encryption failed: {reason}")]
+    Encryption {
+        /// What is wrong.
+        reason: String,
     },
     /// What is there already differs; nothing was changed.
     #[error("{} there already with other content; nothing was changed: {}", if keys.len() == 1 { "one file is" } else { "some files are" }, listed(keys))]

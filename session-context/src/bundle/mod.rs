@@ -5,6 +5,8 @@
 //! give the same bytes. `docs/format.md` describes the file.
 
 mod container;
+#[cfg(feature = "encrypt")]
+mod encrypted;
 mod error;
 mod gather;
 mod install;
@@ -22,6 +24,8 @@ use bytes::Bytes;
 use session_model::BlobRef;
 use session_model::storage::StorageKey;
 
+#[cfg(feature = "encrypt")]
+pub use encrypted::{decrypt, encrypt};
 pub use error::BundleError;
 pub use gather::BundleSource;
 pub use install::Installed;

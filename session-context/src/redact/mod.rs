@@ -34,6 +34,9 @@ const MAX_DEPTH: u8 = 3;
 /// The shortest secret that is looked for wherever else it stands, in bytes.
 const MIN_KNOWN: usize = 8;
 
+/// The longest one, in bytes.
+const MAX_KNOWN: usize = 512;
+
 /// Hides secrets and keeps count of them.
 ///
 /// A secret that was known by its name in one place may stand alone in another. So hide first in
@@ -112,8 +115,7 @@ impl Redactor {
         let (mut out, mut clean) = (String::with_capacity(text.len()), 0);
         for Hit { range, kind, .. } in hits {
             let secret = &text[range.clone()];
-            let alone = !secret.contains(|c: char| c.is_whitespace() || c == '\\');
-            if alone && (MIN_KNOWN..=512).contains(&secret.len()) {
+            if is_telling(secret, kind) {
                 let known = (std::cmp::Reverse(secret.len()), secret.to_owned(), kind);
                 if self.known.insert(known) {
                     self.finder = None;
@@ -147,6 +149,15 @@ impl Redactor {
             finder.find_iter(text).map(|m| Hit::new(m.range(), kind(m.as_str()), 0)).collect();
         (!hits.is_empty()).then_some(hits)
     }
+}
+
+/// Tells whether a secret is worth looking for elsewhere. A name may announce a plain word, and that
+/// would be hidden wherever somebody uses it.
+fn is_telling(secret: &str, kind: &str) -> bool {
+    let is_word = || secret.chars().all(|c| c.is_alphabetic() || c == '_');
+    (MIN_KNOWN..=MAX_KNOWN).contains(&secret.len())
+        && !secret.contains(|c: char| c.is_whitespace() || c == '\\')
+        && (kind != assignment::KIND || !is_word())
 }
 
 /// Finds all secrets of a text; `random` ones only if asked.

@@ -25,7 +25,8 @@ const MAX_PIECES: usize = 512;
 /// A line of base64 that goes on in the next is at least this long, in bytes.
 const MIN_WRAPPED: usize = 48;
 
-/// What is no secret however random it looks: ids of calls and answers, public keys, digests.
+/// What is no secret however random it looks: ids of calls and answers, public keys, digests, and
+/// base64 of small images.
 const STARTS: &[&str] = &[
     "toolu_",
     "call_",
@@ -45,6 +46,10 @@ const STARTS: &[&str] = &[
     "sha384-",
     "sha512-",
     "blob",
+    "iVBORw0KGgo",
+    "/9j/",
+    "R0lGOD",
+    "UklGR",
 ];
 
 /// What announces that a digest follows.

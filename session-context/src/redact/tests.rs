@@ -157,11 +157,11 @@ fn names_of_fields_tell_of_secrets() {
 #[test]
 fn what_a_name_gave_away_is_hidden_where_it_stands_alone() {
     let mut redactor = Redactor::default();
-    let value = RawJson::parse(r#"{"password":"hunter2battery"}"#).unwrap();
+    let value = RawJson::parse(r#"{"password":"hunter2battery","token":"workspace"}"#).unwrap();
     redactor.hide("a", &value);
-    let plain = RawJson::parse(r#"["it is hunter2battery, not hunter2"]"#).unwrap();
+    let plain = RawJson::parse(r#"["it is hunter2battery, not hunter2 in a workspace"]"#).unwrap();
     let left = redactor.hide_known("b", &plain);
-    assert_eq!(left.as_str(), r#"["it is [redacted:named-secret], not hunter2"]"#);
+    assert_eq!(left.as_str(), r#"["it is [redacted:named-secret], not hunter2 in a workspace"]"#);
     assert_eq!(redactor.hide_known("c", &RawJson::null()), RawJson::null());
 }
 
@@ -201,6 +201,7 @@ fn what_is_no_secret_stays() {
         "pub fn decode_with_allow_trailing_bits2(Engine: GeneralPurposeConfig64)",
         "\\u00e9t\\u00e9 and 100%25 and C:\\new\\table",
         "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\nRTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD\n-----END CERTIFICATE-----",
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
         &image,
         &format!("data:image/png;base64,{image}"),
     ] {

@@ -54,6 +54,25 @@ fn secrets_are_left_in_only_if_that_is_asked_for() {
 }
 
 #[test]
+fn an_image_comes_along_from_its_blob() {
+    let dir = Dir::new();
+    let png = b"\x89PNG\r\n\x1a\n0123456789";
+    let blob = session_model::Blob::new(&png[..]);
+    dir.write(&format!("agent/blobs/{}", blob.id().to_hex()), png);
+    let entry = format!(
+        r#"{{"type":"message","id":"a","parentId":null,"message":{{"role":"user","content":[{{"type":"image","mimeType":"image/png","data":"{}"}}]}}}}"#,
+        blob.id()
+    );
+    dir.write("agent/sessions/--w-app--/one.jsonl", session(&[&entry]));
+    let out = dir.run("--store agent export s-0001 --format html -o -").quiet();
+    assert!(
+        out.contains(
+            "<img alt=\"image\" loading=\"lazy\" src=\"data:image/png;base64,iVBORw0KGgow"
+        )
+    );
+}
+
+#[test]
 fn a_file_that_is_there_stays() {
     let dir = agent();
     dir.write("one.md", "mine");
@@ -132,4 +151,23 @@ fn a_redacted_bundle_tells_what_it_hid() {
     for name in ["one.jsonl", "one/0.bash.log"] {
         assert!(!dir.read(&format!("new/sessions/--w-app--/{name}")).contains(SECRET));
     }
+}
+
+#[cfg(feature = "encrypt")]
+#[test]
+fn an_encrypted_bundle_needs_its_passphrase() {
+    let dir = agent();
+    dir.write("good", "open sesame\n");
+    dir.write("bad", "open barley\n");
+    dir.run("--store agent pack s-0001 -o a.age --encrypt --passphrase-file good").telling(PACKED);
+    let bytes = std::fs::read(dir.path().join("a.age")).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n-> scrypt "));
+    let wrong = dir.run("unpack a.age --into new --passphrase-file bad");
+    wrong.failed(1, "error: this passphrase does not open the bundle\n");
+    assert!(!dir.names().contains(&"new".to_owned()));
+    let out =
+        dir.command("unpack a.age --into new").env("SESSION_PASSPHRASE", "open sesame").output();
+    assert!(out.unwrap().status.success());
+    let name = "sessions/--w-app--/one.jsonl";
+    assert_eq!(dir.read(&format!("new/{name}")), dir.read(&format!("agent/{name}")));
 }

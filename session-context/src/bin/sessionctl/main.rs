@@ -6,6 +6,8 @@ mod failure;
 mod findings;
 mod new_file;
 mod output;
+#[cfg(feature = "encrypt")]
+mod passphrase;
 mod place;
 mod store;
 mod target;

@@ -1,5 +1,7 @@
 //! Markdown as HTML that does nothing.
 
+use std::borrow::Cow;
+
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_html};
 
 use super::super::visible::visible;
@@ -24,7 +26,14 @@ pub(super) fn push_prose(out: &mut String, text: &str) {
 
 fn harmless(event: Event<'_>) -> Event<'_> {
     match event {
-        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        // What was written as `&#8238;` comes to light only here.
+        Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => {
+            let seen = match visible(&text) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(seen) => Some(seen),
+            };
+            Event::Text(seen.map_or(text, CowStr::from))
+        }
         Event::SoftBreak => Event::HardBreak,
         Event::Start(Tag::Link { dest_url, .. }) => link(&dest_url, ""),
         Event::Start(Tag::Image { dest_url, .. }) => link(&dest_url, "image: "),
@@ -70,6 +79,7 @@ mod tests {
     fn html_is_text() {
         assert_eq!(prose("a <b onclick=x>c</b>"), "<p>a &lt;b onclick=x&gt;c&lt;/b&gt;</p>");
         assert_eq!(prose("<script>x</script>"), "&lt;script&gt;x&lt;/script&gt;");
+        assert_eq!(prose("a&#8238;b&#27;[31m"), "<p>a⟨U+202E⟩b␛[31m</p>");
         assert_eq!(prose("`<i>`"), "<p><code>&lt;i&gt;</code></p>");
         let code = "```\"><script>\n</pre><script>\n```";
         assert_eq!(

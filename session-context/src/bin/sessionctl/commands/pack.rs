@@ -12,6 +12,8 @@ use crate::Context;
 use crate::failure::Failure;
 use crate::new_file::write_file;
 use crate::output::{Output, count, say};
+#[cfg(feature = "encrypt")]
+use crate::passphrase::PassphraseArgs;
 
 /// Put sessions into one file, with their blobs, artifacts and child sessions
 ///
@@ -36,6 +38,13 @@ pub(crate) struct Pack {
     /// Hide secrets; what is unpacked is no longer the same session then
     #[arg(long)]
     redact: bool,
+    /// Encrypt the file with a passphrase, in the format of age
+    #[cfg(feature = "encrypt")]
+    #[arg(long)]
+    encrypt: bool,
+    #[cfg(feature = "encrypt")]
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
 }
 
 impl Pack {
@@ -68,7 +77,7 @@ impl Pack {
                 "sessions are packed to the byte, with all secrets in them (--redact hides them)";
             say("note", text);
         }
-        let bytes = bundle.to_bytes()?;
+        let bytes = self.sealed(bundle.to_bytes()?)?;
         write_file(&self.output, &bytes, self.force)?;
         let packed = Packed { path: &self.output, bytes: bytes.len(), bundle: &bundle, hidden };
         if context.json {
@@ -76,6 +85,25 @@ impl Pack {
             return Ok(());
         }
         packed.print(&mut context.out)
+    }
+}
+
+#[cfg(feature = "encrypt")]
+impl Pack {
+    /// Encrypts a bundle if that was asked for.
+    fn sealed(&self, bundle: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        if !self.encrypt {
+            return Ok(bundle);
+        }
+        Ok(session_context::bundle::encrypt(&bundle, &self.passphrase.get_new()?)?)
+    }
+}
+
+#[cfg(not(feature = "encrypt"))]
+impl Pack {
+    /// This build encrypts nothing.
+    fn sealed(&self, bundle: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        Ok(bundle)
     }
 }
 

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+#[cfg(feature = "encrypt")]
+use session_context::bundle::{self, BundleError};
 use session_context::bundle::{Bundle, BundleLimits, BundledSession, Installed};
 use session_context::open_storage;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
@@ -12,6 +14,8 @@ use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, count, say};
+#[cfg(feature = "encrypt")]
+use crate::passphrase::PassphraseArgs;
 use crate::store::text_of;
 
 /// A mebibyte.
@@ -41,13 +45,24 @@ pub(crate) struct Unpack {
     #[arg(long, value_name = "MIB", default_value_t = 2_048,
         value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
+    #[cfg(feature = "encrypt")]
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
 }
 
 impl Unpack {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let max_bytes = self.max_size * MIB;
         let bytes = read(&self.file, max_bytes)?;
-        let bundle = Bundle::from_bytes(&bytes, &BundleLimits::default().max_bytes(max_bytes))?;
+        let limits = BundleLimits::default().max_bytes(max_bytes);
+        let bundle = match Bundle::from_bytes(&bytes, &limits) {
+            #[cfg(feature = "encrypt")]
+            Err(BundleError::Encrypted) => {
+                let opened = bundle::decrypt(&bytes, &self.passphrase.get()?)?;
+                Bundle::from_bytes(&opened, &limits)?
+            }
+            read => read?,
+        };
         if bundle.is_redacted() {
             say("note", "secrets were hidden in it when it was packed");
         }
