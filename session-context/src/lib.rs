@@ -13,6 +13,7 @@ pub mod navigation;
 mod open_storage;
 pub mod operations;
 pub mod reader;
+pub mod search;
 pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};

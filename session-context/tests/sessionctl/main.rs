@@ -11,6 +11,7 @@ mod operations;
 mod pitfalls;
 mod reading;
 mod resume;
+mod search;
 mod support;
 mod terminal;
 mod verify;

@@ -25,6 +25,7 @@ mod restore;
 mod resume;
 mod rewind;
 mod rm;
+mod search;
 mod show;
 mod stats;
 mod tree;
@@ -40,6 +41,7 @@ use crate::failure::Failure;
 pub(crate) enum Command {
     List(list::List),
     Resume(resume::Resume),
+    Search(search::Search),
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
@@ -75,6 +77,7 @@ impl Command {
         match self {
             Self::List(list) => list.run(context).await,
             Self::Resume(resume) => resume.run(context).await,
+            Self::Search(search) => search.run(context).await,
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,
