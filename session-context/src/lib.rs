@@ -20,6 +20,7 @@ pub mod operations;
 pub mod reader;
 #[cfg(feature = "export")]
 pub mod redact;
+pub mod search;
 pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};

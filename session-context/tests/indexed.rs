@@ -104,3 +104,51 @@ fn prompts_are_added_and_found_again() {
     assert_eq!(history(&here, &["add", "elsewhere", "--db", db]), quiet);
     assert_eq!(prompts(&["recent", "--json", "--db", db]), ["elsewhere"]);
 }
+
+#[test]
+fn entries_are_found_with_an_index_and_without() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("sessions/b");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("demo.jsonl"), DEMO).unwrap();
+    let search = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+            .args(["search", "--all", "--json", "--store"])
+            .arg(dir.path())
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let database = dir.path().join(".~search.db");
+    for query in ["delay", "\"fixed delay\"", "retry", "src/fetch.rs", "cargo -quiet", "☃", "zzz"]
+    {
+        let without = search(&["--no-index", "--", query]);
+        assert!(!database.exists());
+        assert_eq!(without["coverage"]["complete"], true);
+    }
+    for query in ["delay", "\"fixed delay\"", "retry", "src/fetch.rs", "cargo -quiet", "☃", "zzz"]
+    {
+        let hits = |found: &serde_json::Value| {
+            let mut hits: Vec<_> = found["hits"].as_array().unwrap().clone();
+            for hit in &mut hits {
+                hit.as_object_mut().unwrap().remove("score");
+            }
+            hits.sort_by_key(|hit| hit["offset"].as_u64());
+            hits
+        };
+        let (with, without) = (search(&["--", query]), search(&["--no-index", "--", query]));
+        assert_eq!(hits(&with), hits(&without), "{query}");
+        assert_eq!(
+            (&with["total"], &with["coverage"]),
+            (&without["total"], &without["coverage"]),
+            "{query}"
+        );
+    }
+    assert!(database.exists());
+    std::fs::remove_dir_all(dir.path().join("sessions")).unwrap();
+    let gone = search(&["delay"]);
+    assert_eq!(gone["total"], 0);
+    assert_eq!(gone["coverage"]["indexUnusable"], "these sessions lie in no agent directory");
+}

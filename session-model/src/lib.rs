@@ -20,6 +20,7 @@ pub mod migrate;
 pub mod persisted;
 pub mod preview;
 pub mod record;
+pub mod search;
 pub mod storage;
 pub mod summary;
 pub mod time;

@@ -17,6 +17,7 @@ pub mod index;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod remote;
+pub mod search;
 pub mod storage;
 
 mod clock;

@@ -13,6 +13,7 @@ mod operations;
 mod pitfalls;
 mod reading;
 mod resume;
+mod search;
 mod support;
 mod terminal;
 mod verify;

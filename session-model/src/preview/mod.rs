@@ -12,7 +12,8 @@ use crate::entry::{Entry, EntryKind};
 
 use one_line::OneLine;
 pub use one_line::one_line;
-use raw::Object;
+pub(crate) use one_line::{decoded_pieces, is_blank};
+pub(crate) use raw::{Object, inside};
 
 /// How long a preview is unless asked otherwise, in characters.
 pub const DEFAULT_PREVIEW_CHARS: usize = 200;

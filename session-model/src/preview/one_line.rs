@@ -123,14 +123,14 @@ impl OneLine {
 }
 
 /// Characters that move the cursor, change the direction of text, or show nothing.
-fn is_blank(c: char) -> bool {
+pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Decodes the inside of a JSON string piece by piece.
-pub(super) fn decoded_pieces(inner: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub(crate) fn decoded_pieces(inner: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = inner;
     std::iter::from_fn(move || {
         let (piece, behind) = rest.split_at(piece_len(rest)?);

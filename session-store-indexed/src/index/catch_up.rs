@@ -169,34 +169,40 @@ impl<'a> CatchUp<'a> {
     }
 
     async fn shown(&self, problem: Option<String>) -> Result<Shown, StorageError> {
-        let mut head = HEAD_BYTES;
-        loop {
-            let peeked = self.storage.peek(std::slice::from_ref(&self.key), head, TAIL_BYTES).await;
-            let parts = match peeked.into_iter().next() {
-                Some(peek) => FileParts::from(peek?),
-                None => break,
-            };
-            match SessionSummary::from_parts(&parts) {
-                Ok(summary) => {
-                    return Ok(Shown {
-                        id: Some(summary.id),
-                        cwd: summary.cwd,
-                        parent: summary.parent_session,
-                        title: summary.title.map(|title| title.text),
-                        created_ms: summary.created_ms,
-                        activity_ms: summary.activity.map(|activity| activity.at_ms),
-                        status: summary.status.as_str(),
-                        problem,
-                    });
-                }
-                Err(SummaryError::NeedMore { head: more }) if more > head => head = more,
-                Err(error) => {
-                    let problem = problem.or_else(|| Some(error.to_string()));
-                    return Ok(Shown { status: "unknown", problem, ..Shown::default() });
-                }
+        Ok(match summary(self.storage, &self.key).await? {
+            Ok(summary) => Shown {
+                id: Some(summary.id),
+                cwd: summary.cwd,
+                parent: summary.parent_session,
+                title: summary.title.map(|title| title.text),
+                created_ms: summary.created_ms,
+                activity_ms: summary.activity.map(|activity| activity.at_ms),
+                status: summary.status.as_str(),
+                problem,
+            },
+            Err(error) => {
+                let problem = problem.or_else(|| Some(error.to_string()));
+                Shown { status: "unknown", problem, ..Shown::default() }
             }
+        })
+    }
+}
+
+/// Reads what a list shows of a session.
+pub(crate) async fn summary(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+) -> Result<Result<SessionSummary, SummaryError>, StorageError> {
+    let mut head = HEAD_BYTES;
+    loop {
+        let peeked = storage.peek(std::slice::from_ref(key), head, TAIL_BYTES).await;
+        let Some(peek) = peeked.into_iter().next() else {
+            return Ok(Err(SummaryError::NeedMore { head }));
+        };
+        match SessionSummary::from_parts(&FileParts::from(peek?)) {
+            Err(SummaryError::NeedMore { head: more }) if more > head => head = more,
+            read => return Ok(read),
         }
-        Ok(Shown { status: "unknown", problem, ..Shown::default() })
     }
 }
 

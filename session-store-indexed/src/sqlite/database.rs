@@ -74,6 +74,11 @@ impl Database {
         Arc::clone(&self.diagnostics)
     }
 
+    /// Returns where the database is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Does `work` with the connection.
     pub(crate) fn run<T>(
         &mut self,

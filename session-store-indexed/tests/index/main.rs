@@ -6,6 +6,7 @@
 mod answers;
 mod faults;
 mod random;
+mod search;
 mod support;
 
 use std::env;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         faults::play(&role);
         return ExitCode::SUCCESS;
     }
-    let trials = [answers::TESTS, faults::TESTS, random::TESTS].concat();
+    let trials = [answers::TESTS, faults::TESTS, random::TESTS, search::TESTS].concat();
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
             test();

@@ -29,6 +29,7 @@ mod restore;
 mod resume;
 mod rewind;
 mod rm;
+mod search;
 mod show;
 mod stats;
 mod tree;
@@ -45,6 +46,7 @@ use crate::failure::Failure;
 pub(crate) enum Command {
     List(list::List),
     Resume(resume::Resume),
+    Search(search::Search),
     Show(show::Show),
     Tree(tree::Tree),
     Context(context::Context),
@@ -85,6 +87,7 @@ impl Command {
         match self {
             Self::List(list) => list.run(context).await,
             Self::Resume(resume) => resume.run(context).await,
+            Self::Search(search) => search.run(context).await,
             Self::Show(show) => show.run(context).await,
             Self::Tree(tree) => tree.run(context).await,
             Self::Context(shown) => shown.run(context).await,

@@ -1,0 +1,113 @@
+//! Finding entries by their text.
+
+use crate::support::{Dir, json, session};
+
+const USER: &str = r#"{"type":"message","id":"a0000001","parentId":null,"timestamp":"2026-03-01T09:00:01Z","message":{"role":"user","content":"fix the login\u001b[31m test"}}"#;
+const CALL: &str = r#"{"type":"message","id":"a0000002","parentId":"a0000001","timestamp":"2026-03-02T09:00:01Z","message":{"role":"assistant","provider":"acme","model":"big","content":[{"type":"toolCall","id":"c","name":"bash","arguments":{"cmd":"cargo test login"}}]}}"#;
+
+/// An agent directory with a session of `/w/app`.
+fn agent() -> Dir {
+    let dir = Dir::new();
+    dir.write(".xcsh/agent/sessions/--w-app--/one.jsonl", session(&[USER, CALL]));
+    dir
+}
+
+fn entries(dir: &Dir, args: &str) -> Vec<String> {
+    let out = dir.run(&format!("search --json {args}")).quiet();
+    let hits = json(&out).field("hits").unwrap().as_array().unwrap();
+    let entry = |hit: &session_model::json::RawJson| {
+        hit.field("entry").unwrap().as_text().unwrap().into_owned()
+    };
+    hits.items().iter().map(entry).collect()
+}
+
+#[test]
+fn hits_are_printed_with_what_opens_them() {
+    let dir = agent();
+    let before = dir.snapshot();
+    let path = dir.path().canonicalize().unwrap().join(".xcsh/agent/sessions/--w-app--/one.jsonl");
+    let path = path.display();
+    let shown = format!(
+        "a0000001  2026-03-01 09:00  user  fix the login [31m test\n\
+         \x20 {path}:2\n\
+         \x20 fix the login [31m test\n\
+         1 of 1 entry\n\
+         open the first with: sessionctl show {path} --entry a0000001; sessionctl context {path} --leaf a0000001\n"
+    );
+    assert_eq!(dir.run("search --all --no-index fix the login").quiet(), shown);
+    let coloured = dir.run("search --all --no-index --color always fix").quiet();
+    assert!(coloured.contains("\u{1b}[35mfix\u{1b}[0m the login"), "{coloured}");
+    assert_eq!(dir.snapshot(), before);
+}
+
+#[test]
+fn options_narrow_the_search() {
+    let dir = agent();
+    let both = ["a0000001", "a0000002"];
+    let sorted = |args: &str| {
+        let mut found = entries(&dir, args);
+        found.sort();
+        found
+    };
+    assert_eq!(sorted("--all login"), both);
+    assert_eq!(sorted("login --all"), both);
+    assert_eq!(sorted("--cwd /w/app login"), both);
+    assert_eq!(sorted("--session s-0001 login"), both);
+    assert_eq!(sorted("--all -- login -cargo"), [both[0]]);
+    assert_eq!(sorted("--all --role user login"), [both[0]]);
+    assert_eq!(sorted("--all --tool bash login"), [both[1]]);
+    assert_eq!(sorted("--all --model acme/b login"), [both[1]]);
+    assert_eq!(sorted("--all --since 2026-03-02 login"), [both[1]]);
+    assert_eq!(sorted("--all --until 2026-03-02 login"), [both[0]]);
+    assert_eq!(sorted("--all --until 1w login"), both);
+    assert_eq!(sorted("--all --limit 1 login").len(), 1);
+    let told = dir.run("search login --no-index").telling(
+        "note: nothing found in sessions of this directory; --all searches those of all\n",
+    );
+    assert_eq!(told, "");
+    assert_eq!(dir.run("search --all --since yesterday x").code, Some(2));
+}
+
+#[test]
+fn any_text_is_a_query() {
+    let dir = agent();
+    for query in [
+        "don't",
+        "src/app.ts",
+        "c++",
+        "foo(",
+        "a:b",
+        "\"open",
+        "*",
+        "-x",
+        "%",
+        "AND OR (",
+        "\u{1}role:user",
+        "漢字",
+    ] {
+        let run = dir.run_with("search --all --json --", query);
+        assert_eq!(run.code, Some(0), "{query}: {}", run.err);
+        let total = json(&run.out).field("total").unwrap();
+        assert_eq!(total.as_str(), "0", "{query}");
+    }
+}
+
+#[test]
+fn what_was_not_searched_is_told() {
+    let dir = agent();
+    dir.write(".xcsh/agent/sessions/--w-app--/two.jsonl", "no session\n");
+    let run = dir.run("search --all --no-index login");
+    let told = format!(
+        "warning: not searched: {}: ",
+        dir.path()
+            .canonicalize()
+            .unwrap()
+            .join(".xcsh/agent/sessions/--w-app--/two.jsonl")
+            .display()
+    );
+    assert!(run.err.starts_with(&told), "{}", run.err);
+    assert_eq!((run.code, run.out.lines().count()), (Some(0), 8));
+    let coverage = json(&dir.run("search --all --json login").out).field("coverage").unwrap();
+    assert_eq!(coverage.field("complete").unwrap().as_str(), "false");
+    assert_eq!(coverage.field("sessions").unwrap().as_str(), "1");
+}

@@ -1,0 +1,75 @@
+//! How well an entry answers a query.
+
+/// How soon further occurrences of a word stop to count, and how much long texts are held against
+/// them: the customary values.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// What is newest counts for half as much again, and half of that is gone after so long.
+const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
+
+/// The texts an entry is one of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Corpus {
+    /// How many there are.
+    pub texts: u64,
+    /// How many words all of them have.
+    pub words: u64,
+    /// When the latest was written, in milliseconds since the epoch.
+    pub latest_ms: i64,
+}
+
+/// Rates an entry; higher is better.
+///
+/// Each clause is given as how often it occurs, weighed as in [`Match`](super::Match), and how many
+/// texts have it. This is BM25, raised for what was written lately.
+pub fn score(
+    corpus: &Corpus,
+    clauses: impl Iterator<Item = (u32, u64)>,
+    words: u32,
+    written_ms: i64,
+) -> f64 {
+    let texts = corpus.texts.max(1) as f64;
+    let mean = (corpus.words as f64 / texts).max(1.0);
+    let length = K1 * (1.0 - B + B * f64::from(words) / mean);
+    let sum: f64 = clauses
+        .map(|(weight, having)| {
+            let having = (having as f64).min(texts);
+            let rarity = (1.0 + (texts - having + 0.5) / (having + 0.5)).ln();
+            let often = f64::from(weight) / f64::from(super::matching::WHOLE);
+            rarity * often * (K1 + 1.0) / (often + length)
+        })
+        .sum();
+    let age = corpus.latest_ms.saturating_sub(written_ms).max(0) as f64;
+    sum * (1.0 + 0.5 * (-age / HALF_LIFE_MS).exp2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 24 * 3600 * 1000;
+
+    fn rated(weight: u32, having: u64, words: u32, written_ms: i64) -> f64 {
+        let corpus = Corpus { texts: 1000, words: 100_000, latest_ms: 100 * DAY };
+        score(&corpus, [(weight, having)].into_iter(), words, written_ms)
+    }
+
+    #[test]
+    fn better_answers_are_rated_higher() {
+        let usual = rated(2, 10, 100, 0);
+        assert!(rated(4, 10, 100, 0) > usual, "more often");
+        assert!(rated(1, 10, 100, 0) < usual, "only a beginning");
+        assert!(rated(2, 5, 100, 0) > usual, "a rarer word");
+        assert!(rated(2, 10, 50, 0) > usual, "a shorter text");
+        assert!(rated(2, 10, 100, 90 * DAY) > usual, "lately");
+        assert!(rated(2, 10, 100, 200 * DAY) <= usual * 1.5, "not above the latest");
+    }
+
+    #[test]
+    fn odd_figures_are_rated_too() {
+        let corpus = Corpus::default();
+        let odd = score(&corpus, [(u32::MAX, u64::MAX)].into_iter(), u32::MAX, i64::MIN);
+        assert!(odd.is_finite() && odd >= 0.0, "{odd}");
+    }
+}

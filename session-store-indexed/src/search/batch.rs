@@ -1,0 +1,120 @@
+//! Texts on their way into the database: a segment in memory.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use session_model::search::{EntryPlace, EntryText, TextKind, each_term, tags_of};
+use session_model::storage::StorageKey;
+
+use super::postings::Postings;
+use super::state::{Shown, State};
+
+/// Marks texts that models thought; no word of a text is equal to it.
+pub(super) const THINKING: &str = "\u{1}thinking";
+
+/// What stands for the time of a text that has none.
+pub(super) const NO_TIME: i64 = i64::MIN;
+
+/// Texts that are written together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    terms: HashMap<Box<str>, u32, RandomState>,
+    postings: Vec<Postings>,
+    pub(super) texts: Vec<TextRow>,
+    /// What reading the sessions came to, in order.
+    pub(super) advances: Vec<Advance>,
+    /// How many bytes of files it was made from.
+    pub(super) bytes: u64,
+}
+
+/// What is kept of a text beside its terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextRow {
+    pub(super) place: EntryPlace,
+    pub(super) is_thought: bool,
+    pub(super) words: u16,
+    pub(super) written_ms: i64,
+}
+
+/// What reading a part of a session came to.
+#[derive(Clone, Debug)]
+pub(super) struct Advance {
+    pub(super) key: StorageKey,
+    /// Generation and indexed offset before; `None` for a session that was not known.
+    pub(super) from: Option<(i64, u64)>,
+    /// How far it is now; `None` if there is no such session any more.
+    pub(super) to: Option<State>,
+    /// Which texts of the batch are its: the first, and how many.
+    pub(super) texts: (u32, u32),
+    /// What hits show, once the end was reached.
+    pub(super) shown: Option<Shown>,
+}
+
+impl Batch {
+    /// Adds a text.
+    pub(super) fn add(&mut self, text: &EntryText, place: EntryPlace, written_ms: Option<i64>) {
+        let number = self.texts.len() as u32;
+        let mut words = 0;
+        each_term(&text.text, |term| {
+            words = words.max(term.position + 1);
+            self.term(term.text, number);
+        });
+        let is_thought = text.kind == TextKind::Thinking;
+        tags_of(text).iter().for_each(|tag| self.term(tag, number));
+        if is_thought {
+            self.term(THINKING, number);
+        }
+        self.texts.push(TextRow {
+            place,
+            is_thought,
+            words: u16::try_from(words).unwrap_or(u16::MAX),
+            written_ms: written_ms.unwrap_or(NO_TIME),
+        });
+    }
+
+    fn term(&mut self, term: &str, text: u32) {
+        let at = match self.terms.get(term) {
+            Some(at) => *at as usize,
+            None => {
+                let at = self.postings.len();
+                self.terms.insert(term.into(), at as u32);
+                self.postings.push(Postings::default());
+                at
+            }
+        };
+        self.postings[at].add(text, 1);
+    }
+
+    /// Notes how far a session is; steps of one session that follow each other are one.
+    pub(super) fn advance(&mut self, advance: Advance) {
+        if let Some(last) = self.advances.last_mut()
+            && last.key == advance.key
+            && last.to.as_ref().map(|to| (to.generation, to.indexed)) == advance.from
+            && last.to.as_ref().map(|to| to.generation)
+                == advance.to.as_ref().map(|to| to.generation)
+        {
+            last.texts.1 += advance.texts.1;
+            (last.to, last.shown) = (advance.to, advance.shown);
+            return;
+        }
+        self.advances.push(advance);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.advances.is_empty()
+    }
+
+    /// Returns the terms in their order, with their postings.
+    pub(super) fn terms(&mut self) -> Vec<(&[u8], &[u8])> {
+        let mut terms: Vec<_> = self.terms.iter().map(|(term, at)| (&**term, *at)).collect();
+        terms.sort_unstable();
+        self.postings.iter_mut().for_each(|postings| {
+            postings.finish();
+        });
+        let postings = &self.postings;
+        terms
+            .into_iter()
+            .map(|(term, at)| (term.as_bytes(), postings[at as usize].bytes()))
+            .collect()
+    }
+}

@@ -1,0 +1,42 @@
+//! Damage that SQLite does not see.
+
+use rusqlite::Connection;
+
+use super::schema;
+use crate::DatabaseError;
+use crate::sqlite::Database;
+
+/// Why a question to the index has no answer.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    Sqlite(rusqlite::Error),
+    /// What is stored is none of what this crate writes.
+    Malformed,
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// Does `work` with the connection; an index that is malformed is emptied, so that the next update
+/// makes it again.
+pub(super) fn run<T>(
+    database: &mut Database,
+    work: impl FnOnce(&mut Connection) -> Result<T, ReadError>,
+) -> Result<T, DatabaseError> {
+    let done = database.run(|connection| match work(connection) {
+        Ok(done) => Ok(Some(done)),
+        Err(ReadError::Sqlite(error)) => Err(error),
+        Err(ReadError::Malformed) => {
+            tracing::warn!("the full-text index is malformed; it is made again");
+            schema::empty(connection)?;
+            Ok(None)
+        }
+    })?;
+    done.ok_or_else(|| DatabaseError::Damaged {
+        path: database.path().to_owned(),
+        reason: "a block of the full-text index is malformed".to_owned(),
+    })
+}
