@@ -186,3 +186,15 @@ fn listed(candidates: &[String]) -> String {
 
 /// The result of an operation on a session.
 pub type Result<T, E = SessionError> = std::result::Result<T, E>;
+
+/// Returns an error with its causes, in one line.
+pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

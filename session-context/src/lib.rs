@@ -13,7 +13,12 @@ pub mod navigation;
 mod open_storage;
 pub mod operations;
 pub mod reader;
+#[cfg(feature = "tui")]
+pub mod session_picker;
 pub mod statistics;
+pub mod tree_selector;
+#[cfg(feature = "tui")]
+pub mod tui;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

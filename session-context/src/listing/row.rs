@@ -7,7 +7,8 @@ use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::storage::{ObjectMeta, SessionStorage, StorageKey};
 use session_model::summary::SessionSummary;
 
-use crate::{Result, SessionError};
+use crate::Result;
+use crate::error::with_sources;
 
 /// A session, or a file that should be one.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
-    pub(super) fn new(
+    pub(crate) fn new(
         storage: &dyn SessionStorage,
         key: StorageKey,
         meta: Option<ObjectMeta>,
@@ -92,23 +93,13 @@ impl SessionRow {
     }
 }
 
-fn with_sources(error: &SessionError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use session_model::summary::FileParts;
     use session_store_memory::MemoryStorage;
 
     use super::*;
+    use crate::SessionError;
 
     #[test]
     fn rows_of_the_same_moment_are_in_the_order_of_their_keys() {

@@ -49,6 +49,10 @@ pub(crate) enum Failure {
     ProblemsFound(String),
     #[error("{0}")]
     Repairs(String),
+    #[error("the terminal cannot be drawn on")]
+    Screen(#[source] io::Error),
+    #[error("ended by signal {0}")]
+    Signal(u8),
 }
 
 impl Failure {
@@ -62,6 +66,8 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
+            // As a shell tells of it.
+            Self::Signal(number) => number.saturating_add(128),
             _ if self.is_busy() => 4,
             _ => 1,
         }

@@ -21,11 +21,13 @@ mod navigate;
 mod rename;
 mod restore;
 mod resume;
+mod resume_screen;
 mod rewind;
 mod rm;
 mod show;
 mod stats;
 mod tree;
+mod tree_screen;
 mod verify;
 mod watch;
 
@@ -67,6 +69,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// What is run on a terminal without a command.
+    pub(crate) fn picker() -> Self {
+        Self::Resume(resume::Resume::interactive())
+    }
+
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
             Self::List(list) => list.run(context).await,
