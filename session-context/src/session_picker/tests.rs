@@ -90,8 +90,8 @@ fn a_search_ranks_all_sessions_in_scope() {
     assert_eq!(shown(&state), [">a", "b"]);
     state.set_query("prsr way");
     assert_eq!(shown(&state), [">b"]);
-    state.set_query("FIRST of F");
-    assert_eq!(shown(&state)[0], ">f");
+    state.set_query("FIRST back");
+    assert_eq!(shown(&state), [">f"]);
     state.set_query("other");
     assert_eq!(shown(&state), [">b"]);
     state.set_scope(PickerScope::All);

@@ -8,7 +8,7 @@ use crate::support::{drawn, press, said, selector, session_of, type_text};
 
 /// How long a key and the screen after it may take, in a build without optimisation on a busy
 /// machine.
-const AT_MOST: Duration = Duration::from_millis(500);
+const AT_MOST: Duration = Duration::from_secs(2);
 
 /// Presses keys and draws after each; the slowest counts.
 fn slowest(tree: &SessionTree, keys: &str) -> Duration {
@@ -97,5 +97,5 @@ fn a_hundred_thousand_entries_are_filtered_and_searched_letter_by_letter() {
     let keys = "ctrl+o 9 9 7 7 backspace backspace esc down alt+up alt+a";
     let slowest = slowest(session.tree(), keys);
     println!("the slowest key: {slowest:?}");
-    assert!(slowest < AT_MOST * 6);
+    assert!(slowest < AT_MOST * 2);
 }

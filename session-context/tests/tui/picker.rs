@@ -209,7 +209,7 @@ fn the_first_of_five_thousand_sessions_come_at_once_and_keys_do_not_wait() {
             press(&mut picker, name);
             drawn(&mut picker, 80, 24);
             // Without optimisation, on a busy machine.
-            assert!(start.elapsed() < Duration::from_millis(500), "{name}: {:?}", start.elapsed());
+            assert!(start.elapsed() < Duration::from_secs(2), "{name}: {:?}", start.elapsed());
             assert!(picker.wants().len() <= 24);
         }
     });

@@ -117,7 +117,7 @@ impl Tmux {
             .args(args)
             .env_remove("TMUX")
             .output()
-            .expect("tmux is needed; `cargo xtask test` installs it");
+            .unwrap_or_else(|error| panic!("tmux, which `cargo xtask test` installs: {error}"));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{args:?}: {said}");
         String::from_utf8(output.stdout).unwrap()
