@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::{
-    Report, faults,
+    Report, faults, packages,
     process::{cargo, run as run_command},
     redis::{self, Server},
 };
@@ -21,6 +21,10 @@ pub fn run(args: &[String], report: &mut Report) {
     });
     let Some((binary, server)) = ready else { return };
     if report.try_step("tools for faults", faults::install_tools).is_none() {
+        return;
+    }
+    // For the screens, which are tried out in a real terminal.
+    if report.try_step("tmux", || packages::install_program("tmux", "tmux")).is_none() {
         return;
     }
     report.step("test", || {
