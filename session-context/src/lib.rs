@@ -21,7 +21,12 @@ pub mod reader;
 #[cfg(feature = "export")]
 pub mod redact;
 pub mod search;
+#[cfg(feature = "tui")]
+pub mod session_picker;
 pub mod statistics;
+pub mod tree_selector;
+#[cfg(feature = "tui")]
+pub mod tui;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};

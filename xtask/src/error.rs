@@ -41,6 +41,38 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A file of the project could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The font of the pictures is missing, and could not be installed.
+    #[error("no {font} below the folders of fonts, and {tried}; install it: pictures need it")]
+    NoFont {
+        /// The font's file.
+        font: &'static str,
+        /// What was tried.
+        tried: String,
+    },
+    /// A screen never showed what it is to show.
+    #[error("the screen never showed `{wanted}`; it shows:\n{screen}")]
+    Screen {
+        /// What it is to show.
+        wanted: &'static str,
+        /// What it shows.
+        screen: String,
+    },
+    /// A text of the project lacks the place a screen goes to.
+    #[error("{} has no line `{mark}` with a block of text below", path.display())]
+    NoPlace {
+        /// The text.
+        path: PathBuf,
+        /// The line.
+        mark: String,
+    },
     /// `tidy` found something.
     #[error("{0} findings; each line above names a place to mend")]
     Untidy(usize),

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::{
     Error, Report, Result, packages,
-    process::{cargo, on_path, run as run_command},
+    process::{cargo, run as run_command},
 };
 
 /// Set to `long` for the long form.
@@ -63,15 +63,11 @@ fn runs(names: &[String]) -> Vec<Option<&String>> {
 
 /// Installs those of the programs that are missing.
 pub(crate) fn install_tools() -> Result<()> {
-    let missing = |program: &str| on_path(&[program]).is_none();
     let mounting = MOUNTING.iter().filter(|_| rustix::process::geteuid().is_root());
-    for (program, package) in PROGRAMS.iter().chain(mounting) {
-        if missing(program) {
-            packages::install(&[*package], || !missing(program))
-                .map_err(|tried| Error::NoTool { program, package, tried })?;
-        }
-    }
-    Ok(())
+    PROGRAMS
+        .iter()
+        .chain(mounting)
+        .try_for_each(|(program, package)| packages::install_program(program, package))
 }
 
 /// Lines of a name, a tab and a text, sorted, with the texts below each other.

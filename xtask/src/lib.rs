@@ -22,6 +22,7 @@ mod packages;
 mod process;
 mod redis;
 mod report;
+pub mod screenshots;
 pub mod test;
 pub mod tidy;
 

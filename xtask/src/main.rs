@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{Metadata, Report, Result, bench, ci, faults, fuzz, test, tidy};
+use xtask::{Metadata, Report, Result, bench, ci, faults, fuzz, screenshots, test, tidy};
 
 /// Everything a developer or CI runs.
 ///
@@ -49,6 +49,10 @@ enum Command {
     ///
     /// Installs cargo-fuzz if it is missing, and takes a nightly toolchain.
     Fuzz(fuzz::Options),
+    /// Draw the screens of the README anew, as text and as pictures
+    ///
+    /// Installs tmux and the font DejaVu Sans Mono if they are missing.
+    Screenshots,
     /// Print ratios of our operations against baselines measured in the same run
     Bench {
         /// Arguments for the bench program
@@ -78,6 +82,7 @@ fn run(command: &Command, report: &mut Report) -> Result<()> {
         Command::Test { args } => test::run(args, report),
         Command::Faults(options) => faults::run(options, report),
         Command::Fuzz(options) => fuzz::run(options, report),
+        Command::Screenshots => screenshots::run(&metadata, report),
         Command::Tidy => report.step("tidy", || tidy::run(&metadata)),
         Command::Bench { args } => report.step("bench", || bench::run(args, &metadata)),
     }

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::process::{on_path, run};
+use crate::{Error, Result};
 
 /// A package manager.
 struct Manager {
@@ -35,7 +36,10 @@ const MANAGERS: [Manager; 4] = [
 /// Installs one package after the other until what is wanted is there.
 ///
 /// The error says what was tried.
-pub(crate) fn install(packages: &[&str], is_there: impl Fn() -> bool) -> Result<(), String> {
+pub(crate) fn install(
+    packages: &[&str],
+    is_there: impl Fn() -> bool,
+) -> std::result::Result<(), String> {
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(&[manager.program]).is_some())
     else {
         let known = MANAGERS.map(|manager| manager.program).join(", ");
@@ -53,6 +57,15 @@ pub(crate) fn install(packages: &[&str], is_there: impl Fn() -> bool) -> Result<
         }
     }
     Err(format!("{} did not bring it ({last})", manager.program))
+}
+
+/// Installs a program if it is missing.
+pub(crate) fn install_program(program: &'static str, package: &'static str) -> Result<()> {
+    let is_there = || on_path(&[program]).is_some();
+    if is_there() {
+        return Ok(());
+    }
+    install(&[package], is_there).map_err(|tried| Error::NoTool { program, package, tried })
 }
 
 impl Manager {

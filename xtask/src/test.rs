@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::{
-    Report, chromium, faults,
+    Report, chromium, faults, packages,
     process::{cargo, run as run_command},
     redis::{self, Server},
 };
@@ -24,6 +24,10 @@ pub fn run(args: &[String], report: &mut Report) {
         return;
     }
     let Some(browser) = report.try_step("chromium", chromium::find_or_install) else { return };
+    // For the screens, which are tried out in a real terminal.
+    if report.try_step("tmux", || packages::install_program("tmux", "tmux")).is_none() {
+        return;
+    }
     report.step("test", || {
         let mut command = cargo_test(args);
         command.env(URL, server.url()).env(redis::BINARY, binary);

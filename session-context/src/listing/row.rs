@@ -31,7 +31,7 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
-    pub(super) fn new(
+    pub(crate) fn new(
         storage: &dyn SessionStorage,
         key: StorageKey,
         meta: Option<ObjectMeta>,

@@ -11,7 +11,7 @@ use std::fmt;
 use crate::entry::{Entry, EntryKind};
 
 use one_line::OneLine;
-pub use one_line::one_line;
+pub use one_line::{acts_on_terminal, one_line};
 pub(crate) use one_line::{decoded_pieces, is_blank};
 pub(crate) use raw::{Object, inside};
 

@@ -124,9 +124,14 @@ impl OneLine {
 
 /// Characters that move the cursor, change the direction of text, or show nothing.
 pub(crate) fn is_blank(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_whitespace() || acts_on_terminal(c)
+}
+
+/// Tells whether a terminal does something else with a character than to show it: controls (C0,
+/// DEL, C1), and what breaks lines or turns the direction of text around.
+pub fn acts_on_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Decodes the inside of a JSON string piece by piece.

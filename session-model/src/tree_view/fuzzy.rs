@@ -1,5 +1,7 @@
 //! Search as people type it: a few letters of each word.
 
+use memchr::memchr;
+
 /// Words to be found, in any order, their letters in theirs.
 ///
 /// A word is found in a text if its letters come in this order, whatever their case and whatever is
@@ -57,6 +59,17 @@ pub fn lowercase(text: &str) -> String {
 }
 
 fn is_subsequence(word: &str, text: &str) -> bool {
+    if word.is_ascii() {
+        // No part of another character looks like one of ASCII.
+        let mut rest = text.as_bytes();
+        return word.bytes().all(|byte| match memchr(byte, rest) {
+            Some(at) => {
+                rest = &rest[at + 1..];
+                true
+            }
+            None => false,
+        });
+    }
     let mut rest = text;
     word.chars().all(|c| match rest.find(c) {
         Some(at) => {

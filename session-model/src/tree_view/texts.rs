@@ -38,6 +38,21 @@ impl EntryTexts {
         }
     }
 
+    /// Returns how many entries were read.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Tells whether no entry was read.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Returns every entry that was read, in file order.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (1..=self.len()).map(NodeId::last_of)
+    }
+
     /// Returns what filters go by.
     ///
     /// # Panics
@@ -56,6 +71,6 @@ impl EntryTexts {
         let (role_end, end) = self.ends[node.index()];
         let start = node.index().checked_sub(1).map_or(0, |before| self.ends[before].1);
         let (role, text) = (&self.texts[start..role_end], &self.texts[role_end..end]);
-        search.finds_lowercase(&[label.unwrap_or_default(), role, text])
+        search.finds_lowercase(&[text, role, label.unwrap_or_default()])
     }
 }

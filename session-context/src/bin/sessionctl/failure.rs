@@ -62,6 +62,10 @@ pub(crate) enum Failure {
     ProblemsFound(String),
     #[error("{0}")]
     Repairs(String),
+    #[error("the terminal cannot be drawn on")]
+    Screen(#[source] io::Error),
+    #[error("ended by signal {0}")]
+    Signal(u8),
 }
 
 impl Failure {
@@ -76,6 +80,8 @@ impl Failure {
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
             Self::Imports { busy: true, .. } => 4,
+            // As a shell tells of it.
+            Self::Signal(number) => number.saturating_add(128),
             _ if self.is_busy() => 4,
             _ => 1,
         }

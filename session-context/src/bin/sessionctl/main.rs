@@ -9,13 +9,16 @@ mod output;
 #[cfg(feature = "encrypt")]
 mod passphrase;
 mod place;
+mod screen;
 mod store;
+mod summarizer;
 mod target;
 mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 use failure::{EXIT_CODES, Failure};
 use output::{ColorChoice, Output, say_error};
@@ -25,11 +28,13 @@ use store::StoreArgs;
 ///
 /// A session is named by the path of its file, whatever the place, or by its id or the beginning of
 /// it. With --store it is named by its key in that storage, or by its id.
+///
+/// On a terminal, sessionctl alone shows the sessions there are, as `sessionctl resume --interactive`.
 #[derive(Debug, Parser)]
 #[command(name = "sessionctl", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 
     #[command(flatten)]
     store: StoreArgs,
@@ -53,6 +58,12 @@ struct Context {
 
 fn main() -> ExitCode {
     let Args { command, store, json, color } = Args::parse();
+    let command = command.or_else(|| screen::is_there().then(Command::picker));
+    let Some(command) = command else {
+        let mut usage = Args::command();
+        let help = usage.render_help();
+        usage.error(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help).exit();
+    };
     let mut context = Context { store, json, out: Output::new(color) };
     let done = run(command, &mut context);
     let flushed = context.out.flush().map_err(Failure::from);

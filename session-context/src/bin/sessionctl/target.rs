@@ -16,7 +16,7 @@ use crate::output::say;
 use crate::store::StoreArgs;
 
 /// What others see who find a session in use.
-const OWNER: &str = "sessionctl";
+pub(crate) const OWNER: &str = "sessionctl";
 
 /// The session that is meant.
 #[derive(Clone, Debug)]
@@ -122,8 +122,16 @@ impl Target {
 
     /// Opens the session for writing, or a new one, and tells what was found.
     pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
+        self.write_with(options()).await
+    }
+
+    /// As [`write`](Self::write), with other options.
+    pub(crate) async fn write_with(
+        self,
+        options: SessionOptions,
+    ) -> Result<SessionManager, Failure> {
         let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let options = options().blobs(self.blobs).eager();
+        let options = options.blobs(self.blobs).eager();
         let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
         report(manager.diagnostics());
         Ok(manager)
@@ -132,7 +140,12 @@ impl Target {
 
 /// How a session is opened or made to be written.
 pub(crate) fn options() -> SessionOptions {
-    SessionOptions::default().owner(OWNER).observer(Arc::new(Saving))
+    options_for_screen().observer(Arc::new(Saving))
+}
+
+/// As [`options`], while a screen is shown that tells itself how saving goes.
+pub(crate) fn options_for_screen() -> SessionOptions {
+    SessionOptions::default().owner(OWNER)
 }
 
 /// Says at once how saving goes.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use session_model::preview::acts_on_terminal;
+
 /// Returns a text without what a terminal would act on; line ends and tabs stay, other separators
 /// of lines become spaces.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
@@ -37,12 +39,6 @@ pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// Controls (C0, DEL, C1), and what breaks lines or turns the direction of text around.
-fn acts_on_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

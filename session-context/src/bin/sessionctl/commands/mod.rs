@@ -27,6 +27,7 @@ mod pack;
 mod rename;
 mod restore;
 mod resume;
+mod resume_screen;
 mod rewind;
 mod rm;
 mod search;
@@ -34,6 +35,7 @@ mod show;
 mod stats;
 mod tree;
 mod unpack;
+mod tree_screen;
 mod verify;
 mod watch;
 
@@ -83,6 +85,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// What is run on a terminal without a command.
+    pub(crate) fn picker() -> Self {
+        Self::Resume(resume::Resume::interactive())
+    }
+
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         match self {
             Self::List(list) => list.run(context).await,

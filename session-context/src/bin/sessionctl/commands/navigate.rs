@@ -52,23 +52,28 @@ impl Navigate {
         let outcome = manager.navigate_tree(&self.id, options).await;
         // Without a hook and a summariser nobody can say no.
         let NavigateOutcome::Done(done) = close(manager, outcome).await? else { return Ok(()) };
-        if context.json {
-            context.out.json(to_json(&done).as_str())?.end()?;
-            return Ok(());
-        }
-        if done.answer_entry.is_none() && done.summary_entry.is_none() {
-            say("note", "the session is there already");
-        }
-        context.out.line(done.new_leaf.as_deref().unwrap_or_default())?;
-        if let Some(EditorPrefill { text, images }) = &done.editor {
-            context.out.text(look::DIM, "to be said again")?.end()?;
-            context.out.block(text)?;
-            for image in images {
-                context.out.block(&format!("[{}]", image.mime_type))?;
-            }
-        }
-        Ok(())
+        report(&done, context)
     }
+}
+
+/// Tells where the session is now.
+pub(super) fn report(done: &Navigation, context: &mut Context) -> Result<(), Failure> {
+    if context.json {
+        context.out.json(to_json(done).as_str())?.end()?;
+        return Ok(());
+    }
+    if done.answer_entry.is_none() && done.summary_entry.is_none() {
+        say("note", "the session is there already");
+    }
+    context.out.line(done.new_leaf.as_deref().unwrap_or_default())?;
+    if let Some(EditorPrefill { text, images }) = &done.editor {
+        context.out.text(look::DIM, "to be said again")?.end()?;
+        context.out.block(text)?;
+        for image in images {
+            context.out.block(&format!("[{}]", image.mime_type))?;
+        }
+    }
+    Ok(())
 }
 
 fn to_json(done: &Navigation) -> RawJson {

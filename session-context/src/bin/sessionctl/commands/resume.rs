@@ -1,6 +1,7 @@
 //! `sessionctl resume`
 
 use std::env;
+use std::path::PathBuf;
 
 use session_context::blobs::BlobStore;
 use session_context::env::terminal_id;
@@ -9,6 +10,7 @@ use session_context::{OpenStorageError, SessionError, SessionManager};
 use session_model::EntryKind;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
+use super::resume_screen;
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look, say};
@@ -18,25 +20,48 @@ use crate::target::{Shown, Target};
 ///
 /// Without a session, that is what this terminal worked in last in the present directory, else the
 /// session of this directory with the latest activity. Nothing is written.
+///
+/// With --interactive the sessions there are stand on a screen of their own, to search them, to
+/// choose one, and to rename, delete and fork sessions; F1 shows all keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   sessionctl resume
   sessionctl resume 019bc10e
-  sessionctl resume \"Retry failed\" --json")]
+  sessionctl resume \"Retry failed\" --json
+  sessionctl resume --interactive")]
 pub(crate) struct Resume {
     /// The session: a path, an id or how it begins, or how its title begins
     session: Option<String>,
+    /// Choose the session on the screen
+    #[arg(long, short, conflicts_with = "session")]
+    interactive: bool,
+    /// The directory whose sessions are shown first on the screen; default: the present one
+    #[arg(long, value_name = "DIR", requires = "interactive")]
+    cwd: Option<PathBuf>,
 }
 
 impl Resume {
+    pub(super) fn interactive() -> Self {
+        Self { session: None, interactive: true, cwd: None }
+    }
+
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let manager = match &self.session {
-            Some(session) => context.store.read(session, Shown::References).await?,
-            None => {
-                context.store.read_target(to_continue(context).await?, Shown::References).await?
+        let target = match &self.session {
+            Some(session) => context.store.existing(session).await?,
+            None if self.interactive => {
+                match resume_screen::choose(self.cwd.as_deref(), context).await? {
+                    Some(target) => target,
+                    None if context.json => {
+                        context.out.json("null")?.end()?;
+                        return Ok(());
+                    }
+                    None => return Ok(()),
+                }
             }
+            None => to_continue(context).await?,
         };
+        let manager = context.store.read_target(target, Shown::References).await?;
         let found = Found::of(&manager);
         if context.json {
             context.out.json(found.to_json().as_str())?.end()?;
@@ -63,13 +88,17 @@ async fn to_continue(context: &Context) -> Result<Target, Failure> {
         }
         opened => opened?,
     };
-    let cwd = env::current_dir()
-        .map_err(|source| Failure::Input { what: "the directory".into(), source })?;
-    let found =
-        session_to_continue(&storage, &cwd.to_string_lossy(), terminal_id().as_ref()).await?;
+    let found = session_to_continue(&storage, &here()?, terminal_id().as_ref()).await?;
     let found = found.ok_or_else(none)?;
     let blobs = BlobStore::new(found.storage.clone()).map_err(SessionError::from)?;
     Ok(Target { name: found.key.to_string(), storage: found.storage, key: found.key, blobs })
+}
+
+/// The present directory.
+pub(super) fn here() -> Result<String, Failure> {
+    let cwd = env::current_dir()
+        .map_err(|source| Failure::Input { what: "the directory".into(), source })?;
+    Ok(cwd.to_string_lossy().into_owned())
 }
 
 /// What an agent would load.

@@ -5,6 +5,7 @@ use session_model::tree::{SessionTree, TreeOptions};
 use session_model::tree_view::{TextOptions, TreeFilter, TreeView, TreeViewOptions, ViewRow};
 
 use super::show::print_preview;
+use super::tree_screen;
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look, say};
@@ -14,12 +15,17 @@ use crate::target::Shown;
 ///
 /// The branch in use comes first and is marked with a dot. Entries that follow each other without
 /// a branch are not indented further. --json prints the whole tree, unfiltered.
+///
+/// With --interactive the tree is on a screen of its own, to search it, to label entries, and to go
+/// to one; F1 shows all keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   sessionctl tree session.jsonl
   sessionctl tree session.jsonl --filter no-tools
-  sessionctl tree session.jsonl --search \"retry delay\"")]
+  sessionctl tree session.jsonl --search \"retry delay\"
+  sessionctl tree --interactive session.jsonl
+  sessionctl tree -i 019bc10e --summarizer ./sum-up.sh")]
 pub(crate) struct Tree {
     /// The session
     session: String,
@@ -33,18 +39,28 @@ pub(crate) struct Tree {
     #[arg(long)]
     archived: bool,
     /// Draw the lines in ASCII
-    #[arg(long)]
+    #[arg(long, conflicts_with = "interactive")]
     ascii: bool,
+    /// Choose an entry on the screen and go to it; the result is as of `sessionctl navigate`
+    #[arg(long, short)]
+    interactive: bool,
+    /// Offer to sum up a branch that is left: a shell command that reads it from standard input,
+    /// one line a message, and prints the summary
+    #[arg(long, value_name = "COMMAND", requires = "interactive")]
+    summarizer: Option<String>,
 }
 
 impl Tree {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let mut options = TreeViewOptions::default().filter(self.filter).search(&self.search);
+        options.archived = self.archived;
+        if self.interactive {
+            return tree_screen::run(&self.session, options, self.summarizer, context).await;
+        }
         let manager = context.store.read(&self.session, Shown::References).await?;
         if context.json {
             return self.print_json(manager.tree(), &mut context.out);
         }
-        let mut options = TreeViewOptions::default().filter(self.filter).search(&self.search);
-        options.archived = self.archived;
         let view = TreeView::new(manager.tree(), &options);
         if view.rows().is_empty() && !manager.tree().is_empty() {
             say("note", "no entry is shown; --filter all shows all, --archived those archived too");

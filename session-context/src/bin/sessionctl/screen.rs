@@ -1,0 +1,29 @@
+//! The terminal as a screen, for commands that ask for a choice.
+
+use std::io::{self, IsTerminal};
+
+use session_context::tui::Screen;
+
+use crate::failure::Failure;
+
+/// The signal that says that the terminal is gone.
+const HANG_UP: i32 = 1;
+
+/// Tells whether there is a terminal to ask somebody: what a command prints may go elsewhere.
+pub(crate) fn is_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Takes the terminal over.
+pub(crate) fn open() -> Result<Screen, Failure> {
+    if !is_there() {
+        let text = "--interactive needs a terminal as standard input and standard error";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    Screen::open().map_err(Failure::Screen)
+}
+
+/// The failure of a command that was told to end.
+pub(crate) fn ended(signal: Option<i32>) -> Failure {
+    Failure::Signal(u8::try_from(signal.unwrap_or(HANG_UP)).unwrap_or(u8::MAX))
+}

@@ -1,0 +1,111 @@
+//! What each key does while the sessions are looked at.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{Mode, PickerAction, SessionPicker};
+use crate::session_picker::{PickerScope, PickerSort, title_of};
+use crate::tui::draw::KeyHelp;
+use crate::tui::input::{Input, is_text};
+
+/// Every key.
+pub(super) const KEYS: &[KeyHelp] = &[
+    ("↑ ↓", "move; around the ends"),
+    ("PgUp PgDn Home End", "move far"),
+    ("Enter", "choose the session"),
+    ("any letter Backspace", "search title, first message, directory, id"),
+    ("Esc", "end the search; close"),
+    ("Tab", "sessions of this directory, or of all"),
+    ("Alt+S", "sort by activity, or by when it was made"),
+    ("Alt+A", "show sessions of child agents, or hide them"),
+    ("Alt+R", "give it another title"),
+    ("Delete Alt+D", "move it to the trash"),
+    ("Alt+Z", "bring back what was deleted last"),
+    ("Alt+F", "make a copy, to go on in"),
+    ("Alt+P", "show the last messages, or hide them"),
+    ("F1 ?", "these keys"),
+    ("Ctrl+C", "close"),
+];
+
+/// Those that are always in sight, the most needed first.
+pub(super) const FOOT: &[KeyHelp] = &[
+    ("Enter", "choose"),
+    ("Esc", "close"),
+    ("F1", "keys"),
+    ("Tab", "all"),
+    ("Alt+R", "title"),
+    ("Alt+D", "delete"),
+    ("Alt+F", "fork"),
+    ("Alt+S", "sort"),
+    ("type", "search"),
+];
+
+impl SessionPicker {
+    pub(super) fn browse(&mut self, key: KeyEvent) -> PickerAction {
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let page = isize::try_from(self.scroll.page()).unwrap_or(isize::MAX);
+        match key.code {
+            KeyCode::Char('c') if ctrl => return PickerAction::Close,
+            KeyCode::Char('u') if ctrl => return self.search(""),
+            KeyCode::Char(letter) if alt => return self.alt(letter.to_ascii_lowercase()),
+            KeyCode::Up => self.state.move_by(-1),
+            KeyCode::Down => self.state.move_by(1),
+            KeyCode::PageUp => self.state.move_by(-page.max(2)),
+            KeyCode::PageDown => self.state.move_by(page.max(2)),
+            KeyCode::Home => self.state.move_by(isize::MIN),
+            KeyCode::End => self.state.move_by(isize::MAX),
+            KeyCode::Enter => {
+                return self.state.name().map_or(PickerAction::Nothing, PickerAction::Choose);
+            }
+            KeyCode::Tab => self.state.set_scope(match self.state.scope() {
+                PickerScope::Here => PickerScope::All,
+                PickerScope::All => PickerScope::Here,
+            }),
+            KeyCode::Delete => return self.alt('d'),
+            KeyCode::F(1) => self.mode = Mode::Help { from: 0 },
+            KeyCode::Char('?') if self.state.query().is_empty() => {
+                self.mode = Mode::Help { from: 0 };
+            }
+            KeyCode::Esc if self.state.query().is_empty() => return PickerAction::Close,
+            KeyCode::Esc => return self.search(""),
+            KeyCode::Backspace => {
+                let mut words = self.state.query().to_owned();
+                words.pop();
+                return self.search(&words);
+            }
+            KeyCode::Char(c) if is_text(key) => {
+                return self.search(&format!("{}{c}", self.state.query()));
+            }
+            _ => {}
+        }
+        PickerAction::Nothing
+    }
+
+    fn alt(&mut self, letter: char) -> PickerAction {
+        let selected = self.state.selected().zip(self.state.name());
+        match (letter, selected) {
+            ('s', _) => self.state.set_sort(match self.state.sort() {
+                PickerSort::Activity => PickerSort::Created,
+                PickerSort::Created => PickerSort::Activity,
+            }),
+            ('p', _) => self.shows_detail = !self.shows_detail,
+            ('a', _) => {
+                self.shows_children = !self.shows_children;
+                return PickerAction::List { children: self.shows_children };
+            }
+            ('z', _) => return PickerAction::Undo,
+            ('r', Some((row, session))) => {
+                self.mode = Mode::Rename { session, input: Input::new(&title_of(row)) };
+            }
+            ('d', Some((row, session))) => {
+                self.mode = Mode::Delete { session, title: title_of(row) };
+            }
+            ('f', Some((row, session))) => {
+                let cwd = row.summary.as_ref().ok().and_then(|summary| summary.cwd.clone());
+                return PickerAction::Fork { session, cwd: cwd.unwrap_or_default() };
+            }
+            _ => {}
+        }
+        PickerAction::Nothing
+    }
+}

@@ -1,0 +1,244 @@
+//! The sessions there are, to choose one.
+
+mod draw;
+mod keys;
+mod run;
+
+use std::collections::HashMap;
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
+
+use super::Theme;
+use super::draw::{Notice, Scroll};
+use super::highlight::Highlighter;
+use super::input::Input;
+use crate::listing::{CwdFilter, ListingProgress, SessionRow};
+use crate::session_picker::{Detail, SessionName, SessionPickerState, name_of};
+
+pub use run::{PickerOutcome, SessionPickerOptions, pick_session};
+
+/// What is to be done for somebody in a [`SessionPicker`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PickerAction {
+    /// Nothing but to draw again.
+    Nothing,
+    /// List the sessions again, with those of child agents or without.
+    List {
+        /// Whether those of child agents are to be shown.
+        children: bool,
+    },
+    /// Leave the picker.
+    Close,
+    /// This session was chosen.
+    Choose(SessionName),
+    /// Give a session a title.
+    Rename {
+        /// The session.
+        session: SessionName,
+        /// The title.
+        title: String,
+    },
+    /// Move a session to the trash; it was confirmed.
+    Delete(SessionName),
+    /// Bring back what was deleted last.
+    Undo,
+    /// Make a copy of a session, to go on in.
+    Fork {
+        /// The session.
+        session: SessionName,
+        /// The directory it works in; empty if that is not known.
+        cwd: String,
+    },
+}
+
+/// The sessions there are on a screen, to choose one.
+///
+/// It holds what is seen and where the cursor is; it reads no disk and changes nothing. Give it the
+/// sessions with [`set_sessions`](Self::set_sessions), each event with
+/// [`handle_event`](Self::handle_event), do what that returns, and [`render`](Self::render) it.
+/// [`pick_session`] does all of this.
+///
+/// | key | what it does |
+/// |---|---|
+/// | up, down; page up, page down; home, end | moves; up from the first row leads to the last |
+/// | enter | chooses the session |
+/// | any letter, backspace | searches title, first message, directory and id |
+/// | esc | ends the search, then closes |
+/// | tab | sessions of this directory, or of all |
+/// | alt+s | sorts by activity, or by when the session was made |
+/// | alt+a | shows sessions of child agents too, or hides them |
+/// | alt+r | gives it another title |
+/// | delete, or alt+d | moves it to the trash, after a question |
+/// | alt+z | brings back what was deleted last |
+/// | alt+f | makes a copy, to go on in |
+/// | alt+p | shows the last messages or hides them |
+/// | f1, or ? while nothing is searched | all keys |
+#[derive(Debug)]
+pub struct SessionPicker {
+    state: SessionPickerState,
+    mode: Mode,
+    theme: Theme,
+    notice: Option<Notice>,
+    /// How far listing has come; `None` once all sessions are there.
+    progress: Option<Option<ListingProgress>>,
+    details: HashMap<SessionName, Detail>,
+    shows_detail: bool,
+    shows_children: bool,
+    scroll: Scroll,
+    /// The sessions in sight, as they were drawn last.
+    in_sight: Vec<usize>,
+    highlighter: Highlighter,
+}
+
+/// What somebody does in the picker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Mode {
+    Browse,
+    Help { from: usize },
+    Rename { session: SessionName, input: Input },
+    Delete { session: SessionName, title: String },
+}
+
+impl SessionPicker {
+    /// Begins with no sessions, in the colours the environment allows; with a directory, its
+    /// sessions are shown first.
+    pub fn new(here: Option<CwdFilter>) -> Self {
+        Self {
+            state: SessionPickerState::new(here),
+            mode: Mode::Browse,
+            theme: Theme::from_env(),
+            notice: None,
+            progress: Some(None),
+            details: HashMap::new(),
+            shows_detail: true,
+            shows_children: false,
+            scroll: Scroll::default(),
+            in_sight: Vec::new(),
+            highlighter: Highlighter::default(),
+        }
+    }
+
+    /// The same in other colours.
+    pub fn theme(self, theme: Theme) -> Self {
+        Self { theme, ..self }
+    }
+
+    /// Returns what is seen and where the cursor is.
+    pub fn state(&self) -> &SessionPickerState {
+        &self.state
+    }
+
+    /// Takes the first sessions that were found; more come.
+    pub fn set_first(&mut self, sessions: Vec<SessionRow>) {
+        self.state.set_sessions(sessions);
+    }
+
+    /// Takes all sessions there are.
+    pub fn set_sessions(&mut self, sessions: Vec<SessionRow>) {
+        self.progress = None;
+        self.state.set_sessions(sessions);
+    }
+
+    /// Shows how far listing has come.
+    pub fn set_progress(&mut self, progress: ListingProgress) {
+        if let Some(known) = &mut self.progress {
+            *known = Some(progress);
+        }
+    }
+
+    /// Tells whether sessions of child agents are to be shown.
+    pub fn shows_children(&self) -> bool {
+        self.shows_children
+    }
+
+    /// Goes to a session, if it is shown.
+    pub fn select(&mut self, session: &SessionName) {
+        self.state.select(session);
+    }
+
+    /// Takes what a session says inside.
+    pub fn set_detail(&mut self, session: SessionName, detail: Detail) {
+        self.details.insert(session, detail);
+    }
+
+    /// Returns the sessions in sight of which nothing is known inside, the one at the cursor first.
+    pub fn wants(&self) -> Vec<SessionRow> {
+        let is_unknown = |row: &&SessionRow| {
+            let version = row.meta.as_ref().map(|meta| &meta.version);
+            row.summary.is_ok()
+                && self
+                    .details
+                    .get(&name_of(row))
+                    .is_none_or(|known| known.version.as_ref() != version)
+        };
+        let in_sight = self.in_sight.iter().filter_map(|&at| self.state.sessions().get(at));
+        self.state.selected().into_iter().chain(in_sight).filter(is_unknown).cloned().collect()
+    }
+
+    /// Tells something in the foot line, until the next key.
+    pub fn tell(&mut self, text: &str) {
+        self.notice = Some(Notice::good(text));
+    }
+
+    /// Tells in the foot line what went wrong, until the next key.
+    pub fn complain(&mut self, text: &str) {
+        self.notice = Some(Notice::bad(text));
+    }
+
+    /// Takes an event and tells what is to be done.
+    pub fn handle_event(&mut self, event: &Event) -> PickerAction {
+        let Event::Key(key) = event else {
+            return match (&mut self.mode, event) {
+                (Mode::Rename { input, .. }, event) => {
+                    input.handle(event);
+                    PickerAction::Nothing
+                }
+                (Mode::Browse, Event::Paste(text)) => {
+                    self.search(&format!("{}{text}", self.state.query()))
+                }
+                _ => PickerAction::Nothing,
+            };
+        };
+        if key.kind == KeyEventKind::Release {
+            return PickerAction::Nothing;
+        }
+        self.notice = None;
+        let leaves = key.code == KeyCode::Esc
+            || (key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL);
+        if leaves && self.mode != Mode::Browse {
+            self.mode = Mode::Browse;
+            return PickerAction::Nothing;
+        }
+        match (&mut self.mode, key.code) {
+            (Mode::Browse, _) => return self.browse(*key),
+            (Mode::Help { from }, KeyCode::Up) => *from = from.saturating_sub(1),
+            // Drawing keeps it within the list.
+            (Mode::Help { from }, KeyCode::Down) => *from += 1,
+            (Mode::Help { .. }, _) => self.mode = Mode::Browse,
+            (Mode::Rename { session, input }, KeyCode::Enter) => {
+                let (session, title) = (session.clone(), input.text().trim().to_owned());
+                self.mode = Mode::Browse;
+                if !title.is_empty() {
+                    return PickerAction::Rename { session, title };
+                }
+            }
+            (Mode::Rename { input, .. }, _) => {
+                input.handle(event);
+            }
+            (Mode::Delete { session, .. }, KeyCode::Enter | KeyCode::Char('y')) => {
+                let session = session.clone();
+                self.mode = Mode::Browse;
+                return PickerAction::Delete(session);
+            }
+            (Mode::Delete { .. }, _) => self.mode = Mode::Browse,
+        }
+        PickerAction::Nothing
+    }
+
+    fn search(&mut self, words: &str) -> PickerAction {
+        // White space before the first word would only look like a search.
+        self.state.set_query(words.trim_start());
+        PickerAction::Nothing
+    }
+}

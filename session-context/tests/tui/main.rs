@@ -1,0 +1,11 @@
+//! Screens: drawn into buffers, and in a real terminal.
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub, reason = "tests")]
+
+mod dependencies;
+mod hostile;
+mod picker;
+mod picker_in_terminal;
+mod support;
+mod tmux;
+mod tree;
+mod tree_in_terminal;

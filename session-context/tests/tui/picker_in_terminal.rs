@@ -1,0 +1,128 @@
+//! `sessionctl` and `sessionctl resume --interactive` in a real terminal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::picker::file;
+use crate::tmux::Tmux;
+
+/// A terminal in a directory that two of three sessions work in.
+fn with_sessions() -> Tmux {
+    let tmux = Tmux::new();
+    let cwd = tmux.path(".").canonicalize().unwrap();
+    let cwd = cwd.to_str().unwrap();
+    for (name, text) in [
+        ("one", file("s-one", 3, cwd, "Parse wind speeds", "", "stop")),
+        ("two", file("s-two", 4, cwd, "Draw the map", "", "error")),
+        ("far", file("s-far", 5, "/elsewhere", "Something else", "", "stop")),
+    ] {
+        write(&tmux.path(&format!("agent/sessions/-w/{name}.jsonl")), &text);
+    }
+    tmux
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+fn names(tmux: &Tmux) -> Vec<String> {
+    let files = fs::read_dir(tmux.path("agent/sessions/-w")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(".jsonl")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_session_is_searched_renamed_deleted_brought_back_and_chosen() {
+    let tmux = with_sessions();
+    tmux.command("sessionctl > out; echo ended $?");
+    let screen = tmux.until("› Draw the map");
+    assert!(screen.contains("Parse wind speeds") && !screen.contains("Something else"), "{screen}");
+    // What is inside is read in the background.
+    tmux.until("$0.25");
+    tmux.until("assistant: [error] This is done");
+
+    tmux.press(&["Tab"]);
+    tmux.until("Something else");
+    tmux.press(&["Tab"]);
+    tmux.until("Sessions of this directory");
+
+    tmux.type_text("wnd");
+    tmux.until("› Parse wind speeds");
+    tmux.press(&["M-r"]);
+    tmux.until("Enter keeps it");
+    tmux.type_text(" 漢字");
+    tmux.press(&["Enter"]);
+    tmux.until("the title is kept");
+    tmux.until("› Parse wind speeds 漢字");
+
+    tmux.press(&["M-d"]);
+    tmux.until("Move to the trash?");
+    assert_eq!(names(&tmux), ["far.jsonl", "one.jsonl", "two.jsonl"]);
+    tmux.press(&["Enter"]);
+    tmux.until("it is in the trash");
+    tmux.until("No session is found");
+    assert_eq!(names(&tmux), ["far.jsonl", "two.jsonl"]);
+    tmux.press(&["M-z"]);
+    tmux.until("it is back");
+    tmux.until("› Parse wind speeds 漢字");
+    assert_eq!(names(&tmux), ["far.jsonl", "one.jsonl", "two.jsonl"]);
+
+    tmux.resize(40, 12);
+    tmux.until_it("a narrow screen", |screen| {
+        screen.lines().count() == 12 && screen.contains("› Parse wind speeds 漢字")
+    });
+    tmux.press(&["M-f"]);
+    tmux.until_it("the copy", |screen| screen.matches("Parse wind speeds 漢字").count() == 2);
+    assert_eq!(names(&tmux).len(), 4);
+
+    tmux.press(&["Escape"]);
+    tmux.until("Search: type");
+    tmux.press(&["Enter"]);
+    tmux.until("ended 0");
+    let out = fs::read_to_string(tmux.path("out")).unwrap();
+    assert!(out.contains("Parse wind speeds 漢字") && out.contains("/agent/sessions/-w/"), "{out}");
+}
+
+#[test]
+fn nothing_is_chosen_and_nothing_changed() {
+    let tmux = with_sessions();
+    tmux.command(
+        "cd /; sessionctl resume -i --cwd $HOME --json > $HOME/out; echo ended $?; cat $HOME/out",
+    );
+    tmux.until("› Draw the map");
+    write(
+        &tmux.path("agent/sessions/-w/one/child.jsonl"),
+        &file("s-child", 2, "/elsewhere", "Look it up", "", "stop"),
+    );
+    tmux.press(&["Tab", "M-a"]);
+    tmux.until("└ agent: Look it up");
+    tmux.press(&["M-a"]);
+    tmux.until_it("no agents", |screen| !screen.contains("agent: Look it up"));
+    tmux.press(&["M-d"]);
+    tmux.until("Move to the trash?");
+    tmux.press(&["Escape"]);
+    tmux.until_it("the sessions", |screen| !screen.contains("Move to the trash?"));
+    tmux.press(&["Escape"]);
+    tmux.until("ended 0\nnull");
+    assert_eq!(names(&tmux), ["far.jsonl", "one.jsonl", "two.jsonl"]);
+}
+
+#[test]
+fn without_a_terminal_there_is_no_screen() {
+    let tmux = with_sessions();
+    for (line, says) in [
+        ("sessionctl < /dev/null", "Usage: sessionctl"),
+        ("sessionctl resume -i < /dev/null", "--interactive needs a terminal"),
+        ("sessionctl tree -i demo < /dev/null", "--interactive needs a terminal"),
+    ] {
+        tmux.command(&format!(
+            "{line} 2>&1 | cat > out; clear; grep -q -e '{says}' out && echo so"
+        ));
+        tmux.until_it(says, |screen| screen.starts_with("so\n"));
+    }
+}
