@@ -181,6 +181,15 @@ impl Remote for RedisRemote {
         self.read_object(key).await
     }
 
+    async fn list_objects(
+        &self,
+        prefix: &StorageKey,
+        after: Option<&StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>> {
+        self.object_names(prefix, after, limit).await
+    }
+
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {
         self.unlink_object(key).await
     }

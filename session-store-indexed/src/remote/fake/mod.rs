@@ -229,6 +229,15 @@ impl Remote for FakeRemote {
         self.call(|server, _| Ok(server.objects.get(key).cloned())).await
     }
 
+    async fn list_objects(
+        &self,
+        prefix: &StorageKey,
+        after: Option<&StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>> {
+        self.call(|server, _| Ok(server.list_objects(prefix, after, limit))).await
+    }
+
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {
         self.call(|server, _| Ok(server.objects.remove(key).is_some())).await
     }
