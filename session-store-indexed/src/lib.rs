@@ -2,7 +2,7 @@
 //!
 //! [`storage`] puts an [`index`] beside a tree of sessions: lists and paths are answered without
 //! reading whole files. [`history`] keeps the prompts a user typed and finds them again.
-//! [`remote`] is what several hosts share. Every database of this crate
+//! [`remote`] is what several hosts share, and [`replica`] brings what others wrote to this host. Every database of this crate
 //! is opened by one set of rules, so that a crash, a second process or a damaged file costs
 //! nothing that was saved:
 //!
@@ -17,6 +17,7 @@ pub mod index;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod remote;
+pub mod replica;
 pub mod storage;
 
 mod clock;

@@ -1,0 +1,9 @@
+//! Sessions of other hosts over the fake remote: fetched, followed, taken over, forked.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod fetching;
+mod following;
+mod host;
+mod removing;
+mod taking_over;
