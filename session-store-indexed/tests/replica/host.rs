@@ -122,6 +122,17 @@ impl Host {
         start: Position,
         log: &[u8],
     ) -> Applied {
+        self.try_apply(key, fence, start, log).unwrap()
+    }
+
+    /// As [`apply`](Self::apply); `None` if the remote did not answer.
+    pub(crate) fn try_apply(
+        &self,
+        key: &StorageKey,
+        fence: &Fence,
+        start: Position,
+        log: &[u8],
+    ) -> Option<Applied> {
         let unit = AppendUnit {
             session: key.clone(),
             fence: fence.clone(),
@@ -130,7 +141,7 @@ impl Host {
             digest: Digest::of(log),
             meta: self.meta().to_bytes(),
         };
-        block_on(self.remote.apply(&[unit])).remove(0).unwrap()
+        block_on(self.remote.apply(&[unit])).remove(0).ok()
     }
 
     /// Publishes the local file as a new generation.

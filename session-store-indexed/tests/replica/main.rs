@@ -5,5 +5,8 @@
 mod fetching;
 mod following;
 mod host;
+mod random;
 mod removing;
+#[cfg(unix)]
+mod switching;
 mod taking_over;
