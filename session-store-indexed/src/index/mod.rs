@@ -26,4 +26,4 @@ pub(crate) use check::differences;
 pub(crate) use queue::{Mark, Queue};
 pub(crate) use read::{Place, children, path_places, session, session_by_id, sessions, stats};
 pub(crate) use schema::{is_complete, prepare};
-pub(crate) use worker::{build, is_session, spawn};
+pub(crate) use worker::{build, is_artifact, is_session, spawn};

@@ -32,6 +32,13 @@ pub(crate) fn is_session(key: &StorageKey) -> bool {
         && !key.file_name().starts_with('.')
 }
 
+/// Tells whether a key is that of an artifact: something in a session's folder.
+pub(crate) fn is_artifact(key: &StorageKey) -> bool {
+    let below = key.as_str().strip_prefix(SESSIONS_DIR).and_then(|rest| rest.strip_prefix('/'));
+    below.is_some_and(|below| below.split('/').count() > DEPTH)
+        && key.segments().all(|segment| !segment.starts_with('.'))
+}
+
 /// Lists the files that should be sessions; those that cannot be looked at are left out.
 pub(super) async fn session_files(
     storage: &dyn SessionStorage,

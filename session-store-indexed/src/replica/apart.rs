@@ -15,14 +15,14 @@ impl Replica {
         state: &SessionState,
         missing: &mut Vec<StorageKey>,
     ) -> Result<Option<Outcome>> {
-        let Some(lines) = self.fetch_whole(session, state).await? else { return Ok(None) };
-        self.fetch_objects(session, &lines.bytes, missing).await?;
         // Nobody of this host adds a line from here on that the fork would not have.
         let claim = AppendOptions::exclusive(&self.owner);
         let mut writer = match self.local.open_append(session, claim).await {
             Ok(writer) => writer,
             Err(error) => return refused(error),
         };
+        let Some(lines) = self.fetch_whole(session, state).await? else { return Ok(None) };
+        self.fetch_objects(session, &lines.bytes, missing).await?;
         let (meta, ours) = self.local.read_all(session).await?;
         let to = self.fork(session, &meta, ours).await?;
         tracing::warn!(

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use session_model::storage::StorageKey;
 
 use super::{Outcome, Pulled, Replica, ReplicaError, Result, found};
+use crate::remote::SessionState;
 
 /// How many events, or listed sessions, are asked for at once.
 const PAGE: usize = 1000;
@@ -89,7 +90,12 @@ impl Replica {
             if !self.is_in(&cursor.scope, &session).await? {
                 continue;
             }
-            let pulled = self.pull(&session).await;
+            // What this host writes itself is nothing to fetch, once what was there is.
+            let epoch = self.local.agreed(&session)?.map_or(0, |agreed| agreed.epoch);
+            let is_ours = |state: &SessionState| {
+                self.is_own(&state.fence.owner) && state.fence.epoch <= epoch
+            };
+            let pulled = self.pull_unless(&session, is_ours).await;
             let again = match &pulled {
                 Ok(pulled) => matches!(pulled.outcome, Outcome::InUse(_)),
                 Err(ReplicaError::Remote(error)) => error.is_temporary(),

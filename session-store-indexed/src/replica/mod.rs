@@ -8,6 +8,7 @@
 mod agreed;
 mod apart;
 mod claim;
+mod courier;
 mod error;
 mod fetch;
 mod follow;
@@ -15,6 +16,7 @@ mod fork;
 mod list;
 mod objects;
 mod removal;
+mod shared;
 mod tail;
 mod update;
 
@@ -24,7 +26,7 @@ use std::sync::{Arc, Mutex};
 
 use session_model::storage::{Holder, StorageError, StorageErrorKind, StorageKey};
 
-use crate::remote::Remote;
+use crate::remote::{Remote, SessionState};
 use crate::storage::IndexedStorage;
 use tail::Tail;
 
@@ -33,6 +35,7 @@ pub use claim::TakeOver;
 pub use error::ReplicaError;
 pub use follow::{Cursor, Followed};
 pub use list::{Origin, RemoteSession, SharedRow};
+pub use shared::{SharedOptions, SharedStorage};
 
 /// The result of a call to a [`Replica`].
 pub type Result<T, E = ReplicaError> = std::result::Result<T, E>;
@@ -131,10 +134,20 @@ impl Replica {
     /// [`ReplicaError`]. [`RemoteError::Damaged`](crate::remote::RemoteError::Damaged) if what the
     /// remote has is not what was written; the local copy stays as it is then.
     pub async fn pull(&self, session: &StorageKey) -> Result<Pulled> {
+        self.pull_unless(session, |_| false).await
+    }
+
+    /// Pulls a session unless it need not be for what the remote says of it.
+    async fn pull_unless(
+        &self,
+        session: &StorageKey,
+        needless: impl Fn(&SessionState) -> bool,
+    ) -> Result<Pulled> {
         let mut missing = Vec::new();
         for _ in 0..TRIES {
             let outcome = match self.remote.state(session).await? {
                 None => Some(Outcome::Unknown),
+                Some(state) if needless(&state) => Some(Outcome::Ahead),
                 Some(state) => match &state.tombstone {
                     Some(tombstone) => self.removed(session, tombstone).await?,
                     None if state.digest.is_none() => Some(Outcome::Unknown),
@@ -147,6 +160,12 @@ impl Replica {
             missing.clear();
         }
         Err(ReplicaError::Restless(session.clone()))
+    }
+
+    /// Tells whether a claim is this host's: owners of one host have the same text before a `/`.
+    pub fn is_own(&self, owner: &str) -> bool {
+        let host = |owner: &str| owner.split('/').next().unwrap_or_default().to_owned();
+        host(owner) == host(&self.owner)
     }
 
     /// As [`pull`](Self::pull), and fetches a session again that was removed here.

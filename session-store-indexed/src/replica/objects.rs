@@ -71,6 +71,17 @@ impl Replica {
         }
     }
 
+    /// Fetches one blob or artifact that is missing here; tells whether the remote has it.
+    pub(super) async fn fetch_object(&self, key: &StorageKey) -> Result<bool> {
+        let is_right = |bytes: &Bytes| match key.as_str().strip_prefix("blobs/") {
+            Some(hex) => BlobRef::from_hex(hex).is_ok_and(|blob| BlobRef::of(bytes) == blob),
+            None => true,
+        };
+        let Some(bytes) = self.object(key).await?.filter(is_right) else { return Ok(false) };
+        self.store(key, bytes, Precondition::Absent).await?;
+        Ok(true)
+    }
+
     /// Reads an object; one that is damaged counts as none.
     async fn object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
         match self.remote.get_object(key).await {

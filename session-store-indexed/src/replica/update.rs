@@ -31,6 +31,9 @@ impl Replica {
             && Some(agreed.digest) == state.digest
         {
             self.fetch_artifacts(session).await?;
+            if agreed.epoch < state.fence.epoch {
+                self.agree(session, state)?;
+            }
             return Ok(Some(same_or_ahead(&meta, state)));
         }
         let Some(tail) = self.tail(session, &meta).await? else { return Ok(None) };

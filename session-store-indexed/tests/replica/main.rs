@@ -7,6 +7,7 @@ mod following;
 mod host;
 mod random;
 mod removing;
+mod sharing;
 #[cfg(unix)]
 mod switching;
 mod taking_over;
