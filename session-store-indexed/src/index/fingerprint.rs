@@ -10,13 +10,13 @@ use session_model::storage::ReadRange;
 const SAMPLE: u64 = 4096;
 
 /// Returns the two ranges of an indexed part that are compared.
-pub(super) fn samples(indexed: u64) -> [ReadRange; 2] {
+pub(crate) fn samples(indexed: u64) -> [ReadRange; 2] {
     let len = indexed.min(SAMPLE);
     [ReadRange::Range { offset: 0, len }, ReadRange::Range { offset: indexed - len, len }]
 }
 
 /// Sums up the two samples (FNV-1a).
-pub(super) fn fingerprint(head: &[u8], tail: &[u8]) -> i64 {
+pub(crate) fn fingerprint(head: &[u8], tail: &[u8]) -> i64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     head.iter().chain(tail).fold(0xcbf2_9ce4_8422_2325, step) as i64
 }
@@ -25,7 +25,7 @@ pub(super) fn fingerprint(head: &[u8], tail: &[u8]) -> i64 {
 ///
 /// A file that is replaced gets another number, and one that gets an old number again was made at
 /// another time.
-pub(super) fn identity(path: Option<&Path>) -> String {
+pub(crate) fn identity(path: Option<&Path>) -> String {
     let Some(metadata) = path.and_then(|path| fs::metadata(path).ok()) else {
         return String::new();
     };

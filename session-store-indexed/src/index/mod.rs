@@ -22,7 +22,9 @@ pub use queue::IndexStatus;
 pub use read::{IndexStats, SessionFilter};
 pub use session::IndexedSession;
 
+pub(crate) use apply::{Known, known};
 pub(crate) use check::differences;
+pub(crate) use fingerprint::{fingerprint, identity, samples};
 pub(crate) use queue::{Mark, Queue};
 pub(crate) use read::{Place, children, path_places, session, session_by_id, sessions, stats};
 pub(crate) use schema::{is_complete, prepare};

@@ -5,7 +5,6 @@
 //! replaced, what was removed goes to the trash. Lines that only this host has are never
 //! overwritten: where the remote went on without them they become a session of their own.
 
-mod agreed;
 mod apart;
 mod claim;
 mod courier;
@@ -30,7 +29,6 @@ use crate::remote::{Remote, SessionState};
 use crate::storage::IndexedStorage;
 use tail::Tail;
 
-pub(crate) use agreed::{Agreed, agree, agreed, forget};
 pub use claim::TakeOver;
 pub use error::ReplicaError;
 pub use follow::{Cursor, Followed};

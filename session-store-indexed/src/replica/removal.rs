@@ -8,7 +8,8 @@ use session_model::storage::{
 };
 use session_model::time::to_iso;
 
-use super::{Agreed, Outcome, Replica, Result, found, refused};
+use super::{Outcome, Replica, Result, found, refused};
+use crate::outbox::Agreed;
 use crate::remote::{Position, Tombstone};
 
 /// The folder of removed sessions, and the record beside each, as `sessionctl restore` reads them.

@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::fetch::{Fetched, Lines};
 use super::tail::{CHUNK, Tail};
-use super::{Agreed, Outcome, Replica, Result, found, refused};
+use super::{Outcome, Replica, Result, found, refused};
+use crate::outbox::Agreed;
 use crate::remote::{RemoteError, SessionState};
 
 impl Replica {
@@ -21,7 +22,8 @@ impl Replica {
     ) -> Result<Option<Outcome>> {
         let agreed = self.local.agreed(session)?;
         let Some(meta) = found(self.local_head(session).await)? else {
-            return match agreed {
+            // Once the remote knows of a removal, the two agree on nothing.
+            return match agreed.filter(|agreed| agreed.position.length > 0) {
                 Some(_) => Ok(Some(Outcome::RemovedHere)),
                 None => self.install(session, state, missing).await,
             };
@@ -31,7 +33,7 @@ impl Replica {
             && Some(agreed.digest) == state.digest
         {
             self.fetch_artifacts(session).await?;
-            if agreed.epoch < state.fence.epoch {
+            if agreed.epoch < self.own_epoch(state) {
                 self.agree(session, state)?;
             }
             return Ok(Some(same_or_ahead(&meta, state)));
@@ -219,9 +221,14 @@ impl Replica {
         Ok(())
     }
 
+    /// The epoch of this host's claim, once what others wrote before it is here.
+    fn own_epoch(&self, state: &SessionState) -> u64 {
+        if self.is_own(&state.fence.owner) { state.fence.epoch } else { 0 }
+    }
+
     fn agree(&self, session: &StorageKey, state: &SessionState) -> Result<()> {
         let Some(digest) = state.digest else { return Ok(()) };
-        let agreed = Agreed { position: state.position, digest, epoch: state.fence.epoch };
+        let agreed = Agreed { position: state.position, digest, epoch: self.own_epoch(state) };
         Ok(self.local.agree(session, &agreed)?)
     }
 }

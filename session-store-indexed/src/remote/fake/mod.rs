@@ -5,6 +5,7 @@ mod server;
 mod session;
 
 use std::{
+    collections::BTreeSet,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -38,6 +39,7 @@ struct Inner {
     dice: Dice,
     server: Server,
     saved: Server,
+    refused: BTreeSet<StorageKey>,
 }
 
 impl FakeRemote {
@@ -45,7 +47,8 @@ impl FakeRemote {
     pub fn new(faults: FakeFaults, feed: usize) -> Self {
         let server = Server::new(feed);
         let dice = Dice::new(faults.seed);
-        Self { inner: Mutex::new(Inner { now: 0, faults, dice, saved: server.clone(), server }) }
+        let (saved, refused) = (server.clone(), BTreeSet::new());
+        Self { inner: Mutex::new(Inner { now: 0, faults, dice, saved, server, refused }) }
     }
 
     /// Replaces the faults; the seed begins anew.
@@ -53,6 +56,15 @@ impl FakeRemote {
         let mut inner = self.lock();
         inner.dice = Dice::new(faults.seed);
         inner.faults = faults;
+    }
+
+    /// Refuses every unit of a session, or an object, for its own sake, until told otherwise.
+    pub fn refuse(&self, key: &StorageKey, refuse: bool) {
+        let mut inner = self.lock();
+        match refuse {
+            true => inner.refused.insert(key.clone()),
+            false => inner.refused.remove(key),
+        };
     }
 
     /// Moves the clock.
@@ -107,6 +119,15 @@ impl FakeRemote {
             pause().await;
         }
         fate
+    }
+}
+
+impl Inner {
+    fn allows(&self, key: &StorageKey) -> Result<()> {
+        match self.refused.contains(key) {
+            true => Err(RemoteError::Protocol("refused".to_owned())),
+            false => Ok(()),
+        }
     }
 }
 
@@ -171,6 +192,7 @@ impl Remote for FakeRemote {
             .iter()
             .map(|unit| {
                 unit.validate()?;
+                inner.allows(&unit.session)?;
                 Ok(inner.server.apply(unit, now))
             })
             .collect();
@@ -222,6 +244,7 @@ impl Remote for FakeRemote {
         if bytes.len() > MAX_OBJECT_BYTES {
             return Err(RemoteError::Invalid { key: key.clone(), reason: "object above 256 MiB" });
         }
+        self.lock().allows(key)?;
         self.call(|server, _| Ok(server.put_object(key, bytes))).await
     }
 

@@ -1,6 +1,6 @@
 //! What this host and the remote last had in common of each session.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use session_model::storage::StorageKey;
 
 use crate::remote::{Digest, Position};
@@ -18,18 +18,10 @@ pub(crate) fn agreed(
     connection: &Connection,
     session: &StorageKey,
 ) -> rusqlite::Result<Option<Agreed>> {
-    let found = connection
+    connection
         .prepare_cached("SELECT generation, length, digest, epoch FROM agreed WHERE key = ?")?
-        .query_row([session.as_str()], |row| {
-            let number = |at| row.get::<_, i64>(at).map(|number| number as u64);
-            Ok(Agreed {
-                position: Position { generation: number(0)?, length: number(1)? },
-                digest: Digest(row.get(2)?),
-                epoch: number(3)?,
-            })
-        })
-        .optional()?;
-    Ok(found)
+        .query_row([session.as_str()], read)
+        .optional()
 }
 
 pub(crate) fn agree(
@@ -52,6 +44,25 @@ pub(crate) fn agree(
             ":epoch": agreed.epoch as i64,
         })
         .map(drop)
+}
+
+/// All sessions that were ever the same here and on the remote.
+pub(crate) fn all_agreed(connection: &Connection) -> rusqlite::Result<Vec<(StorageKey, Agreed)>> {
+    let mut query =
+        connection.prepare_cached("SELECT generation, length, digest, epoch, key FROM agreed")?;
+    let found = query.query_map([], |row| {
+        Ok(StorageKey::new(row.get_ref(4)?.as_str()?).ok().map(|key| Ok((key, read(row)?))))
+    })?;
+    found.filter_map(Result::transpose).map(|found| found.and_then(|found| found)).collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Agreed> {
+    let number = |at| row.get::<_, i64>(at).map(|number| number as u64);
+    Ok(Agreed {
+        position: Position { generation: number(0)?, length: number(1)? },
+        digest: Digest(row.get(2)?),
+        epoch: number(3)?,
+    })
 }
 
 pub(crate) fn forget(connection: &Connection, session: &StorageKey) -> rusqlite::Result<()> {
