@@ -55,6 +55,24 @@ pub(super) enum Finder {
 }
 
 impl RedisAddress {
+    /// The address with this password, unless it has one.
+    ///
+    /// A password that comes from elsewhere is seen by nobody who can list processes or read
+    /// configuration.
+    #[must_use]
+    pub fn or_password(mut self, password: &str) -> Self {
+        let info = match &mut self.place {
+            Place::One(info) => info,
+            #[cfg(feature = "redis-sentinel")]
+            Place::Sentinels(sentinels) => &mut sentinels.server,
+        };
+        if info.redis_settings().password().is_none() {
+            let settings = info.redis_settings().clone().set_password(password);
+            *info = info.clone().set_redis_settings(settings);
+        }
+        self
+    }
+
     /// Reads the files that are named.
     pub(super) fn finder(&self) -> Result<Finder, InvalidAddress> {
         let unsupported = |_| InvalidAddress { reason: "this kind of address is not supported" };
