@@ -10,6 +10,7 @@ mod error;
 pub mod listing;
 pub mod manager;
 pub mod navigation;
+mod open_remote;
 mod open_storage;
 pub mod operations;
 pub mod reader;

@@ -27,6 +27,20 @@ pub struct InvalidAddress {
 }
 
 impl RedisAddress {
+    /// The address with this password, unless it has one.
+    ///
+    /// A password that comes from elsewhere is seen by nobody who can list processes or read
+    /// configuration.
+    #[must_use]
+    pub fn or_password(self, password: &str) -> Self {
+        let settings = self.0.redis_settings();
+        if settings.password().is_some() {
+            return self;
+        }
+        let settings = settings.clone().set_password(password);
+        Self(self.0.set_redis_settings(settings))
+    }
+
     pub(super) fn info(&self) -> ConnectionInfo {
         self.0.clone()
     }
