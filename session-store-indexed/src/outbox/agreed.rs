@@ -1,6 +1,6 @@
 //! What this host and the remote last had in common of each session.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use session_model::storage::StorageKey;
 
 use crate::remote::{Digest, Position};
@@ -44,6 +44,27 @@ pub(crate) fn agree(
             ":epoch": agreed.epoch as i64,
         })
         .map(drop)
+}
+
+/// Notes a claim of this host, before anything is written under it.
+pub(crate) fn note_claim(
+    connection: &Connection,
+    session: &StorageKey,
+    epoch: u64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO claimed (key, epoch) VALUES (?, ?)")?
+        .execute(params![session.as_str(), epoch as i64])
+        .map(drop)
+}
+
+/// The newest claim this host had; 0 for none.
+pub(crate) fn claimed(connection: &Connection, session: &StorageKey) -> rusqlite::Result<u64> {
+    let epoch: Option<i64> = connection
+        .prepare_cached("SELECT epoch FROM claimed WHERE key = ?")?
+        .query_row([session.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(epoch.unwrap_or(0) as u64)
 }
 
 /// All sessions that were ever the same here and on the remote.

@@ -12,11 +12,12 @@ mod read;
 mod schema;
 mod write;
 
-pub(crate) use agreed::{Agreed, agree, agreed, all_agreed, forget};
+pub(crate) use agreed::{Agreed, agree, agreed, all_agreed, claimed, forget, note_claim};
 pub use blocked::{BlockKind, Blocked};
 pub(crate) use blocked::{block, blocked, blocked_key, unblock};
 pub(crate) use read::{
-    Item, Row, backlog, has_pending, is_behind, is_sent, lag, last, object_version, objects, rows,
+    Item, Row, backlog, has_pending, is_behind, is_sent, lag, last, object_digests, object_version,
+    objects, rows,
 };
 pub(crate) use schema::SCHEMA;
 pub(crate) use write::{

@@ -3,6 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use session_model::storage::StorageKey;
 
+use crate::remote::Digest;
+
 pub(super) const LOG: i64 = 0;
 pub(super) const GONE: i64 = 1;
 pub(super) const OBJECT: i64 = 2;
@@ -146,4 +148,16 @@ pub(crate) fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, 
         .prepare_cached("SELECT key, version FROM published_object ORDER BY key")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
+}
+
+/// What the remote should have of each object.
+pub(crate) fn object_digests(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<(StorageKey, Digest)>> {
+    let mut query = connection.prepare_cached("SELECT key, digest FROM published_object")?;
+    let found = query.query_map([], |row| {
+        let key = StorageKey::new(row.get_ref(0)?.as_str()?).ok();
+        Ok(key.map(|key| row.get(1).map(|digest| (key, Digest(digest)))))
+    })?;
+    found.filter_map(Result::transpose).map(|found| found.and_then(|found| found)).collect()
 }

@@ -3,7 +3,7 @@
 /// The step of the schema that brings them.
 ///
 /// Rows of `outbox` name what is to be published and never hold it. `agreed` is the last state of
-/// each session that was the same here and on the remote.
+/// each session that was the same here and on the remote, `claimed` the newest claim this host had.
 pub(crate) const SCHEMA: &str = "
 ALTER TABLE state ADD COLUMN host TEXT;
 CREATE TABLE outbox (
@@ -24,9 +24,14 @@ CREATE TABLE IF NOT EXISTS agreed (
     digest BLOB NOT NULL,
     epoch INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE claimed (
+    key TEXT PRIMARY KEY,
+    epoch INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE published_object (
     key TEXT PRIMARY KEY,
-    version TEXT NOT NULL
+    version TEXT NOT NULL,
+    digest BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE blocked (
     key TEXT PRIMARY KEY,

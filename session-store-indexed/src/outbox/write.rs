@@ -3,6 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use session_model::storage::StorageKey;
 
+use crate::remote::Digest;
+
 use super::read::{GONE, LOG, OBJECT};
 
 /// The most rows before those of one session are joined.
@@ -154,10 +156,13 @@ pub(crate) fn note_object(
     connection: &Connection,
     key: &StorageKey,
     version: &str,
+    digest: &Digest,
 ) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO published_object (key, version) VALUES (?, ?)")?
-        .execute([key.as_str(), version])
+        .prepare_cached(
+            "INSERT OR REPLACE INTO published_object (key, version, digest) VALUES (?, ?, ?)",
+        )?
+        .execute(params![key.as_str(), version, digest.0])
         .map(drop)
 }
 

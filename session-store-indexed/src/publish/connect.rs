@@ -1,9 +1,8 @@
 //! What is done when the remote answers again: it may have less than it had.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::Connection as Sqlite;
-use session_model::layout::{BLOBS_DIR, SESSIONS_DIR};
 use session_model::storage::StorageKey;
 
 use super::publisher::{Publisher, Result, is_of};
@@ -77,35 +76,26 @@ impl Publisher {
     }
 
     async fn find_lost_objects(&mut self) -> Result<usize> {
-        let mut there = BTreeSet::new();
-        for prefix in [BLOBS_DIR, SESSIONS_DIR].into_iter().flat_map(StorageKey::new) {
-            let mut after = None;
-            loop {
-                let page = self.remote.list_objects(&prefix, after.as_ref(), PAGE).await?;
-                let is_last = page.len() < PAGE;
-                after = page.last().cloned();
-                there.extend(page);
-                if is_last {
-                    break;
-                }
-            }
+        let wanted = self.database.run(|connection| outbox::object_digests(connection))?;
+        let mut lost = Vec::new();
+        for page in wanted.chunks(PAGE) {
+            let keys: Vec<_> = page.iter().map(|(key, _)| key.clone()).collect();
+            let there = self.remote.object_digests(&keys).await?;
+            let differ =
+                page.iter().zip(there).filter(|((_, wanted), there)| *there != Some(*wanted));
+            lost.extend(differ.map(|((key, _), _)| key.clone()));
         }
         let now = self.clock.now_ms();
-        let lost = self.database.run(|connection| {
+        self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let mut lost = 0;
-            for (key, _) in outbox::objects(&transaction)? {
-                let Ok(key) = StorageKey::new(key) else { continue };
-                if !there.contains(&key) {
-                    outbox::add_object(&transaction, &key, now)?;
-                    lost += 1;
-                }
+            for key in &lost {
+                outbox::forget_object(&transaction, key)?;
+                outbox::add_object(&transaction, key, now)?;
             }
-            transaction.commit()?;
-            Ok(lost)
+            transaction.commit()
         })?;
-        Ok(lost)
+        Ok(lost.len())
     }
 }
 

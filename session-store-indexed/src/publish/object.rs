@@ -5,13 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use memchr::memmem;
 use session_model::BlobRef;
-use session_model::layout::BLOBS_DIR;
+use session_model::layout::{BLOBS_DIR, SESSION_SUFFIX};
 use session_model::storage::{SessionStorageExt, StorageErrorKind, StorageKey};
 
+use super::PublishError;
 use super::publisher::{Publisher, Result};
 use crate::outbox::{self, BlockKind, Row};
-use crate::remote::{Put, RemoteError};
+use crate::remote::{Digest, Put};
 
+/// Segments of a session's key.
+const SESSION_DEPTH: usize = 3;
 const PREFIX: &[u8] = b"blob:sha256:";
 const REFERENCE: usize = PREFIX.len() + 64;
 
@@ -61,28 +64,43 @@ impl Publisher {
             }
             Err(error) => return Err(error.into()),
         };
+        let digest = Digest::of(&bytes);
         match self.store(key, bytes).await {
-            Ok(()) => {}
-            Err(error) if error.is_temporary() => return Err(error.into()),
-            Err(error) => return self.block(key, BlockKind::Refused, &error.to_string()),
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::debug!(%key, "another host has written it since; it stays there");
+                return Ok(());
+            }
+            Err(PublishError::Remote(error)) if !error.is_temporary() => {
+                return self.block(key, BlockKind::Refused, &error.to_string());
+            }
+            Err(error) => return Err(error),
         }
         let version = meta.version.as_str();
-        Ok(self.database.run(|connection| outbox::note_object(connection, key, version))?)
+        let note = |connection: &mut _| outbox::note_object(connection, key, version, &digest);
+        Ok(self.database.run(note)?)
     }
 
-    async fn store(&self, key: &StorageKey, bytes: Bytes) -> Result<(), RemoteError> {
+    /// False if the remote has other bytes that another host may have written.
+    async fn store(&mut self, key: &StorageKey, bytes: Bytes) -> Result<bool> {
         if self.remote.put_object(key, bytes.clone()).await? != Put::Differs {
-            return Ok(());
+            return Ok(true);
         }
-        // An artifact that was written anew. Until the second call it is missing there, as it
-        // was before the first host that has it published it.
+        if !self.wrote_last(key).await? {
+            return Ok(false);
+        }
+        // Until the second call it is missing there, as before it was published first.
         self.remote.remove_object(key).await?;
-        match self.remote.put_object(key, bytes).await? {
-            Put::Differs => {
-                Err(RemoteError::Unavailable("another host writes the same object".to_owned()))
-            }
-            Put::Created | Put::Same => Ok(()),
-        }
+        Ok(self.remote.put_object(key, bytes).await? != Put::Differs)
+    }
+
+    /// Tells whether an artifact's session was this host's last.
+    async fn wrote_last(&mut self, artifact: &StorageKey) -> Result<bool> {
+        let folders = artifact.segments().take(SESSION_DEPTH).collect::<Vec<_>>().join("/");
+        let Ok(session) = StorageKey::new(folders + SESSION_SUFFIX) else { return Ok(false) };
+        let Some(state) = self.remote.state(&session).await? else { return Ok(true) };
+        let claimed = self.database.run(|connection| outbox::claimed(connection, &session))?;
+        Ok(claimed >= state.fence.epoch || self.is_ours(&state.fence.owner))
     }
 
     async fn unput(&mut self, key: &StorageKey) -> Result<()> {

@@ -218,7 +218,10 @@ impl Publisher {
     fn note_epoch(&mut self, key: &StorageKey, agreed: Option<Agreed>, epoch: u64) -> Result<()> {
         let nothing = Agreed { position: Position::default(), digest: Digest::of(b""), epoch: 0 };
         let agreed = Agreed { epoch, ..agreed.unwrap_or(nothing) };
-        Ok(self.database.run(|connection| outbox::agree(connection, key, &agreed))?)
+        Ok(self.database.run(|connection| {
+            outbox::note_claim(connection, key, epoch)?;
+            outbox::agree(connection, key, &agreed)
+        })?)
     }
 
     fn prolong_ms(&self) -> i64 {

@@ -9,7 +9,7 @@ use super::{
     connection::call,
     error::{of_value, unexpected},
     scripts,
-    session::read,
+    session::{parse_digest, read},
 };
 use crate::remote::{Digest, Put, RemoteError, Result};
 
@@ -85,6 +85,24 @@ impl RedisRemote {
             return Err(RemoteError::Damaged(key.clone()));
         }
         Ok(Some(bytes.into()))
+    }
+
+    pub(super) async fn digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut calls = Pipeline::with_capacity(keys.len());
+        for key in keys {
+            let mut call = redis::cmd("HGET");
+            call.arg(self.keys.object(key)).arg("digest");
+            calls.add_command(call);
+        }
+        let what = "an object's hash";
+        let digest = |(value, key)| match read::<Option<String>>(of_value(value, key)?, what)? {
+            Some(hex) => parse_digest(&hex).map(Some).ok_or_else(|| unexpected(what)),
+            None => Ok(None),
+        };
+        self.link.send(&calls).await?.into_iter().zip(keys).map(digest).collect()
     }
 
     pub(super) async fn unlink_object(&self, key: &StorageKey) -> Result<bool> {

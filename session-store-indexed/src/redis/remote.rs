@@ -15,7 +15,7 @@ use super::{
     session::{applied, read},
 };
 use crate::remote::{
-    AppendUnit, Applied, Change, Check, Claim, Claimed, Event, Feed, Fence, Listed,
+    AppendUnit, Applied, Change, Check, Claim, Claimed, Digest, Event, Feed, Fence, Listed,
     MAX_OBJECT_BYTES, MAX_READ_BYTES, Page, Part, Position, Put, Remote, RemoteError, Result,
     Rewrite, SessionState,
 };
@@ -188,6 +188,10 @@ impl Remote for RedisRemote {
         limit: usize,
     ) -> Result<Vec<StorageKey>> {
         self.object_names(prefix, after, limit).await
+    }
+
+    async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>> {
+        self.digests(keys).await
     }
 
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {

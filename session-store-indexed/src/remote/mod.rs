@@ -162,6 +162,9 @@ pub trait Remote: Debug + Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<StorageKey>>;
 
+    /// Tells the digests of objects, in order; `None` for one that is not stored.
+    async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>>;
+
     /// Removes an object and tells whether there was one.
     async fn remove_object(&self, key: &StorageKey) -> Result<bool>;
 

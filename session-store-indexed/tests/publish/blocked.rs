@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use session_store_indexed::remote::{
-    AppendUnit, Applied, Claim, Claimed, Digest, FakeRemote, Position, Remote,
+    AppendUnit, Applied, Claim, Claimed, Digest, FakeRemote, Position, Put, Remote,
 };
 use session_store_indexed::{BlockKind, Blocked};
 
@@ -18,6 +18,7 @@ pub const TESTS: &[Test] = &[
     ("a_refused_blob_blocks_the_sessions_that_name_it", a_refused_blob_blocks),
     ("a_held_session_waits_for_its_owner", a_held_session_waits_for_its_owner),
     ("what_another_host_wrote_stays", what_another_host_wrote_stays),
+    ("an_artifact_of_another_host_stays", an_artifact_of_another_host_stays),
 ];
 
 fn blocked(host: &Host) -> Vec<(String, BlockKind)> {
@@ -141,4 +142,20 @@ fn what_another_host_wrote_stays() {
     host.append(&a, &message("3", "ours"));
     host.publish();
     assert_eq!(logged(&*remote, &a), Some(theirs + &message("3", "ours")));
+}
+
+fn an_artifact_of_another_host_stays() {
+    let remote = fake();
+    let mut host = Host::new(Arc::clone(&remote) as Arc<dyn Remote>, &Time::new());
+    let artifact = key("sessions/b/a/0.x.log");
+    write(&remote, "other", &header("a"));
+    let put = block_on(remote.put_object(&artifact, "theirs, newer".into()));
+    assert_eq!(put, Ok(Put::Created));
+    // As a copy that was fetched a while ago.
+    host.put(&artifact, "theirs");
+    host.append(&session("a"), &header("a"));
+    host.publish();
+    let there = block_on(remote.get_object(&artifact)).unwrap();
+    assert_eq!(there.as_deref(), Some(&b"theirs, newer"[..]));
+    assert_eq!(blocked(&host), []);
 }

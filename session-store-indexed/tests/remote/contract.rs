@@ -414,6 +414,10 @@ async fn objects_are_listed_in_order(remote: &dyn Remote) {
     assert_eq!(remote.list_objects(&below, Some(&all[1]), 2).await.as_deref(), Ok(&all[2..]));
     assert_eq!(remote.list_objects(&below, Some(&key("a")), 9).await.as_deref(), Ok(&all[..]));
     assert_eq!(remote.list_objects(&below, Some(&key("c")), 9).await.as_deref(), Ok(&[][..]));
+    let x = Some(Digest::of(b"x"));
+    let asked = [all[1].clone(), key("c"), all[0].clone()];
+    assert_eq!(remote.object_digests(&asked).await.as_deref(), Ok(&[x, None, x][..]));
+    assert_eq!(remote.object_digests(&[]).await.as_deref(), Ok(&[][..]));
     assert_eq!(remote.remove_object(&all[0]).await, Ok(true));
     assert_eq!(remote.list_objects(&below, None, 9).await.as_deref(), Ok(&all[1..]));
 }

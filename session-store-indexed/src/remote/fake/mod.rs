@@ -19,8 +19,8 @@ use faults::{Dice, Fate};
 use server::Server;
 
 use super::{
-    AppendUnit, Applied, Check, Claim, Claimed, Feed, Fence, MAX_OBJECT_BYTES, Page, Part, Put,
-    Remote, RemoteError, Result, Rewrite, SessionState,
+    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, MAX_OBJECT_BYTES, Page, Part,
+    Put, Remote, RemoteError, Result, Rewrite, SessionState,
 };
 
 /// A [`Remote`] in memory for tests and simulations.
@@ -259,6 +259,11 @@ impl Remote for FakeRemote {
         limit: usize,
     ) -> Result<Vec<StorageKey>> {
         self.call(|server, _| Ok(server.list_objects(prefix, after, limit))).await
+    }
+
+    async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>> {
+        let digest = |server: &Server, key| server.objects.get(key).map(|bytes| Digest::of(bytes));
+        self.call(|server, _| Ok(keys.iter().map(|key| digest(server, key)).collect())).await
     }
 
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {
