@@ -15,6 +15,7 @@ pub mod import;
 pub mod listing;
 pub mod manager;
 pub mod navigation;
+mod open_remote;
 mod open_storage;
 pub mod operations;
 pub mod reader;
@@ -36,5 +37,7 @@ pub use manager::{
 };
 #[cfg(feature = "indexed")]
 pub use open_storage::open_indexed_storage;
+#[cfg(feature = "redis")]
+pub use open_storage::open_replica;
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
 pub use reader::{FollowEvent, FollowOptions, SessionReader};

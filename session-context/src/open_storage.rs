@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use session_model::storage::SessionStorage;
 
+use crate::open_remote::RemotePlace;
+
 /// Opens the storage that a URL or a path names.
 ///
 /// | form | storage |
@@ -13,11 +15,21 @@ use session_model::storage::SessionStorage;
 /// | `/path`, `path` | a directory, made with mode 0700 if it is missing |
 /// | `file:///path` | the same, percent-encoded |
 /// | `indexed:///path` | the same, with an [index](open_indexed_storage) beside the sessions |
+/// | `indexed:///path?remote=redis://host` | the same, published to a Redis server |
 /// | `memory:` | memory of its own |
 /// | `memory://name` | the memory of this name, shared within the process |
 ///
 /// What comes before the first colon is a scheme if it is made of two or more letters, digits, `+`,
 /// `-` and `.`, so that `C:\path` is a path; write `./a:b` for such a name of a directory.
+///
+/// An `indexed:` URL takes these options, percent-encoded where they hold `&` or `%`:
+///
+/// - `remote`: the address of a server, `redis://…`, `rediss://…` (TLS) or `redis+unix:///socket`.
+///   It is not asked here; what cannot be published yet is later.
+/// - `prefix`: what its keys begin with; default: `sessions:`.
+/// - `replicas`: how many replicas must have what counts as published; default: 0.
+///
+/// The password is taken from the address, else from `SESSION_REDIS_PASSWORD`.
 ///
 /// ```
 /// # #[cfg(feature = "memory")] {
@@ -56,9 +68,33 @@ pub fn open_indexed_storage(
     url: &str,
 ) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
     match Place::parse(url)? {
-        Place::Directory(path) | Place::Indexed(path) => indexed(path, false),
+        Place::Directory(path) => indexed(path, None, false),
+        Place::Indexed(path, remote) => indexed(path, remote, false),
         Place::Memory(_) => Err(invalid("only a directory has an index")),
     }
+}
+
+/// Opens the directory that an `indexed:` URL with a remote names, to compare the two.
+///
+/// The storage publishes as any that is opened so; what the answer asks of the remote goes over a
+/// connection of its own, which needs a tokio runtime. No directory is made.
+///
+/// # Errors
+///
+/// As [`open_existing_storage`], and [`OpenStorageError::Invalid`] for a URL without a remote.
+#[cfg(feature = "redis")]
+pub fn open_replica(
+    url: &str,
+) -> Result<session_store_indexed::replica::Replica, OpenStorageError> {
+    let Place::Indexed(path, Some(place)) = Place::parse(url)? else {
+        return Err(invalid(
+            "name a directory with a remote: indexed:///path?remote=redis://host:6379/0",
+        ));
+    };
+    let (remote, _) = place.connect()?;
+    let storage = indexed(path, Some(place), false)?;
+    let owner = storage.owner().unwrap_or_default().to_owned();
+    Ok(session_store_indexed::replica::Replica::new(Arc::new(storage), remote, owner))
 }
 
 /// A storage that could not be opened.
@@ -86,12 +122,12 @@ pub enum OpenStorageError {
         /// The cargo feature that brings the backend.
         feature: &'static str,
     },
-    /// A remote store was asked for, which no build of this version has.
+    /// A remote store was asked for, which was left out of this build.
     #[error(
-        "this program cannot use a remote store: there is no feature {feature:?} yet; leave `remote` out of the URL"
+        "this program was built without remote stores; build session-context with the feature {feature:?}, or leave `remote` out of the URL"
     )]
     NoRemote {
-        /// The cargo feature that is to bring it.
+        /// The cargo feature that brings it.
         feature: &'static str,
     },
     /// The URL or path is malformed.
@@ -119,14 +155,14 @@ fn list(schemes: &[&str]) -> String {
     if schemes.is_empty() { "none".to_owned() } else { schemes.join(", ") }
 }
 
-fn invalid(reason: &'static str) -> OpenStorageError {
+pub(crate) fn invalid(reason: &'static str) -> OpenStorageError {
     OpenStorageError::Invalid { reason }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     Directory(PathBuf),
-    Indexed(PathBuf),
+    Indexed(PathBuf, Option<RemotePlace>),
     Memory(Option<String>),
 }
 
@@ -161,9 +197,11 @@ impl Place {
             #[cfg(not(feature = "file"))]
             Self::Directory(_) => Err(feature_off("file")),
             #[cfg(feature = "indexed")]
-            Self::Indexed(path) => Ok(Arc::new(indexed(path, make_missing)?)),
+            Self::Indexed(path, None) => Ok(Arc::new(indexed(path, None, make_missing)?)),
+            #[cfg(feature = "indexed")]
+            Self::Indexed(path, Some(place)) => shared(path, place, make_missing),
             #[cfg(not(feature = "indexed"))]
-            Self::Indexed(_) => Err(feature_off("indexed")),
+            Self::Indexed(..) => Err(feature_off("indexed")),
             #[cfg(feature = "memory")]
             Self::Memory(Some(name)) => {
                 Ok(Arc::new(session_store_memory::MemoryStorage::named(&name)))
@@ -222,28 +260,48 @@ fn directory(path: PathBuf) -> Result<Place, OpenStorageError> {
 #[cfg(feature = "indexed")]
 fn indexed(
     path: PathBuf,
+    remote: Option<RemotePlace>,
     make_missing: bool,
 ) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
     use session_store_indexed::index::IndexOptions;
     use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
 
     let files = Place::Directory(path.clone()).open(make_missing)?;
-    IndexedStorage::open(files, path.join(INDEX_FILE), IndexOptions::default())
+    let (path, options) = (path.join(INDEX_FILE), IndexOptions::default());
+    let opened = match remote {
+        None => IndexedStorage::open(files, path, options),
+        Some(place) => {
+            let (remote, publish) = place.connect()?;
+            IndexedStorage::open_shared(files, path, options, remote, publish)
+        }
+    };
+    opened.map_err(|source| OpenStorageError::Backend { source: source.into() })
+}
+
+/// Opens a directory with its index and a remote that is asked for what is missing.
+#[cfg(feature = "indexed")]
+fn shared(
+    path: PathBuf,
+    place: RemotePlace,
+    make_missing: bool,
+) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+    use session_store_indexed::replica::{SharedOptions, SharedStorage};
+
+    // A connection belongs to the thread that makes it.
+    let (remote, _) = place.connect()?;
+    let storage = indexed(path, Some(place), make_missing)?;
+    let owner = storage.owner().unwrap_or_default().to_owned();
+    SharedStorage::start(Arc::new(storage), remote, owner, SharedOptions::default())
+        .map(|storage| Arc::new(storage) as _)
         .map_err(|source| OpenStorageError::Backend { source: source.into() })
 }
 
 /// Reads an `indexed:` URL, given from its second colon on.
 fn indexed_path(rest: &str) -> Result<Place, OpenStorageError> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let mut options = query.split('&').filter(|option| !option.is_empty());
-    if options.clone().any(|option| option.split('=').next() == Some("remote")) {
-        return Err(OpenStorageError::NoRemote { feature: "redis" });
-    }
-    if options.next().is_some() {
-        return Err(invalid("an indexed URL has no options; write %3F for ? in a path"));
-    }
+    let remote = RemotePlace::parse(query)?;
     match directory(file_path(path)?.into())? {
-        Place::Directory(path) => Ok(Place::Indexed(path)),
+        Place::Directory(path) => Ok(Place::Indexed(path, remote)),
         place => Ok(place),
     }
 }
@@ -260,8 +318,12 @@ fn file_path(rest: &str) -> Result<String, OpenStorageError> {
     if path.contains(['?', '#']) {
         return Err(invalid("a file URL has no options; write %3F for ? and %23 for #"));
     }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut left = path.bytes();
+    percent_decoded(path)
+}
+
+pub(crate) fn percent_decoded(text: &str) -> Result<String, OpenStorageError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut left = text.bytes();
     while let Some(byte) = left.next() {
         let decoded = match byte {
             b'%' => match (left.next().and_then(hex), left.next().and_then(hex)) {
@@ -343,13 +405,19 @@ mod tests {
 
     #[test]
     fn indexed_urls_are_those_of_files() {
-        assert_eq!(place("indexed:///srv/a%20b"), Ok(Place::Indexed("/srv/a b".into())));
-        assert_eq!(place("indexed:///srv?"), Ok(Place::Indexed("/srv".into())));
-        let options = "an indexed URL has no options; write %3F for ? in a path";
+        assert_eq!(place("indexed:///srv/a%20b"), Ok(Place::Indexed("/srv/a b".into(), None)));
+        assert_eq!(place("indexed:///srv?"), Ok(Place::Indexed("/srv".into(), None)));
+        let options =
+            "an indexed URL has the options remote, prefix and replicas; write %3F for ? in a path";
         assert_eq!(place("indexed:///a?b=1"), Err(format!("invalid storage location: {options}")));
+    }
+
+    #[cfg(not(feature = "redis"))]
+    #[test]
+    fn a_remote_that_was_left_out_names_its_feature() {
         assert_eq!(
-            place("indexed:///a?remote=redis://h/0"),
-            Err("this program cannot use a remote store: there is no feature \"redis\" yet; leave `remote` out of the URL".into())
+            place("indexed:///a?remote=redis://h/0").unwrap_err(),
+            "this program was built without remote stores; build session-context with the feature \"redis\", or leave `remote` out of the URL"
         );
     }
 
@@ -365,7 +433,8 @@ mod tests {
     #[test]
     fn no_error_shows_a_password() {
         for url in [
-            "indexed:///a?remote=rediss://user:secret@host",
+            "indexed:///a?remote=http://user:secret@host",
+            "indexed:///a?remote=rediss://user:secret@host&prefix={secret}",
             "indexed:///a?secret=secret",
             "redis://user:secret@host/0",
             "file://user:secret@host/a",

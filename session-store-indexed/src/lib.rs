@@ -2,7 +2,8 @@
 //!
 //! [`storage`] puts an [`index`] beside a tree of sessions: lists and paths are answered without
 //! reading whole files. [`history`] keeps the prompts a user typed and finds them again.
-//! [`remote`] is what several hosts share. Every database of this crate
+//! [`remote`] is what several hosts share; [`publish`] brings it up to date, and [`replica`] brings
+//! what others wrote to this host. Every database of this crate
 //! is opened by one set of rules, so that a crash, a second process or a damaged file costs
 //! nothing that was saved:
 //!
@@ -14,15 +15,19 @@
 
 pub mod history;
 pub mod index;
+pub mod publish;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod remote;
+pub mod replica;
 pub mod search;
 pub mod storage;
 
 mod clock;
 mod diagnostic;
+mod outbox;
 mod sqlite;
 
 pub use diagnostic::DatabaseDiagnostic;
+pub use outbox::{BlockKind, Blocked};
 pub use sqlite::DatabaseError;

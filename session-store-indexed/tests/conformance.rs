@@ -1,17 +1,23 @@
-//! The conformance suite over an index beside files, and over one of sessions in memory.
-#![allow(clippy::unwrap_used)]
+//! The conformance suite over an index beside files, over one of sessions in memory, and over
+//! sessions that are published: to a faulty fake, and to a real Redis.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use libtest_mimic::{Arguments, Trial};
 use session_model::conformance::{
     self, Abilities, FaultPoint, Harness, HookResult, RandomRun, Subject, Tampering, Task,
 };
-use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
+use session_model::storage::{
+    Durability, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
+};
 use session_store_file::FileStorage;
 use session_store_indexed::index::IndexOptions;
+use session_store_indexed::publish::PublishOptions;
+use session_store_indexed::remote::{FakeFaults, FakeRemote, Remote};
 use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
 use session_store_memory::{MemoryStorage, Operation, When};
 use tempfile::TempDir;
@@ -21,6 +27,9 @@ fn main() -> ExitCode {
     for (name, harness) in [
         ("file", Arc::new(OverFiles) as Arc<dyn Harness>),
         ("memory", Arc::new(OverMemory) as Arc<dyn Harness>),
+        ("published", Arc::new(Published(fake)) as Arc<dyn Harness>),
+        #[cfg(feature = "redis")]
+        ("redis", Arc::new(Published(redis)) as Arc<dyn Harness>),
     ] {
         let abilities = harness.abilities();
         for check in conformance::checks().filter(|check| check.applies_to(&abilities)) {
@@ -81,6 +90,64 @@ impl Subject for Directory {
             other => return Err(format!("cannot do {other:?}").into()),
         }
         Ok(())
+    }
+}
+
+/// The same, published to a remote: everything that can be asked for is confirmed by it.
+struct Published(MakeRemote);
+
+/// Makes what all handles of one place share.
+type MakeRemote = fn(&TempDir) -> Arc<dyn Remote>;
+
+struct SharedDirectory(Directory, Arc<dyn Remote>);
+
+fn fake(_: &TempDir) -> Arc<dyn Remote> {
+    let faults = FakeFaults { seed: 1, cut_before: 50, cut_after: 50, ..FakeFaults::default() };
+    Arc::new(FakeRemote::new(faults, 1000))
+}
+
+#[cfg(feature = "redis")]
+fn redis(place: &TempDir) -> Arc<dyn Remote> {
+    use session_store_indexed::redis::{RedisOptions, RedisRemote};
+
+    let url = std::env::var("SESSION_TEST_REDIS_URL")
+        .expect("start this by `cargo xtask test`, which sets SESSION_TEST_REDIS_URL");
+    let mut options = RedisOptions::default();
+    options.prefix = format!("{}:", place.path().display());
+    Arc::new(RedisRemote::new(&url.parse().unwrap(), options).unwrap())
+}
+
+impl Harness for Published {
+    fn abilities(&self) -> Abilities {
+        let levels = [Durability::Accepted, Durability::Durable, Durability::Published];
+        OverFiles.abilities().levels(levels)
+    }
+
+    fn subject(&self) -> HookResult<Box<dyn Subject>> {
+        let place = tempfile::tempdir()?;
+        let remote = self.0(&place);
+        Ok(Box::new(SharedDirectory(Directory(place), remote)))
+    }
+
+    fn block_on(&self, task: Task<'_>) {
+        pollster::block_on(task);
+    }
+}
+
+#[async_trait]
+impl Subject for SharedDirectory {
+    async fn open(&self) -> HookResult<Arc<dyn SessionStorage>> {
+        let root = self.0.0.path().join("root");
+        let files = Arc::new(FileStorage::open(&root)?);
+        let publish =
+            PublishOptions::default().pauses(Duration::from_millis(1), Duration::from_millis(10));
+        let (path, remote) = (root.join(INDEX_FILE), Arc::clone(&self.1));
+        let options = IndexOptions::default();
+        Ok(Arc::new(IndexedStorage::open_shared(files, path, options, remote, publish)?))
+    }
+
+    async fn tamper(&self, key: &StorageKey, how: Tampering) -> HookResult<()> {
+        self.0.tamper(key, how).await
     }
 }
 

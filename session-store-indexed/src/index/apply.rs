@@ -4,21 +4,23 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use session_model::message::UsageTotals;
 use session_model::storage::StorageKey;
 
+use crate::outbox::{self, Outgoing};
+
 /// How far a session is indexed, and what was found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Known {
-    pub(super) version: String,
-    pub(super) size: u64,
-    pub(super) modified_ms: i64,
-    pub(super) identity: String,
-    pub(super) fingerprint: i64,
-    pub(super) generation: u64,
-    pub(super) indexed: u64,
-    pub(super) entries: u64,
-    pub(super) messages: u64,
-    pub(super) leaf: Option<String>,
-    pub(super) regular: bool,
-    pub(super) usage: UsageTotals,
+pub(crate) struct Known {
+    pub(crate) version: String,
+    pub(crate) size: u64,
+    pub(crate) modified_ms: i64,
+    pub(crate) identity: String,
+    pub(crate) fingerprint: i64,
+    pub(crate) generation: u64,
+    pub(crate) indexed: u64,
+    pub(crate) entries: u64,
+    pub(crate) messages: u64,
+    pub(crate) leaf: Option<String>,
+    pub(crate) regular: bool,
+    pub(crate) usage: UsageTotals,
 }
 
 /// What a list shows of a session.
@@ -47,8 +49,8 @@ pub(super) struct NewEntry {
 /// A step of one session.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// There is no such session any more.
-    Remove(StorageKey),
+    /// There is no such session any more; it may have been moved.
+    Remove(StorageKey, Option<StorageKey>),
     /// A part of a session was read.
     Advance(Box<Advance>),
 }
@@ -65,8 +67,19 @@ pub(super) struct Advance {
     pub(super) shown: Option<Shown>,
 }
 
+impl Advance {
+    /// The generation, and the range of the file that is new in the index.
+    fn added(&self) -> Option<(u64, (u64, u64))> {
+        let before = self.from.filter(|(generation, _)| *generation == self.to.generation);
+        let start = before.map_or(0, |(_, indexed)| indexed);
+        let is_cut = self.from.is_some() && before.is_none();
+        (self.to.indexed > start || is_cut)
+            .then_some((self.to.generation, (start, self.to.indexed)))
+    }
+}
+
 /// Returns how far a session is indexed.
-pub(super) fn known(connection: &Connection, key: &StorageKey) -> rusqlite::Result<Option<Known>> {
+pub(crate) fn known(connection: &Connection, key: &StorageKey) -> rusqlite::Result<Option<Known>> {
     connection
         .prepare_cached(
             "SELECT version, size, modified, identity, fingerprint, generation, indexed, entries,
@@ -100,19 +113,34 @@ pub(super) fn known(connection: &Connection, key: &StorageKey) -> rusqlite::Resu
         .optional()
 }
 
-/// Writes changes in one transaction; returns the sessions that somebody else advanced meanwhile.
+/// Writes changes in one transaction, and what is to be published of them; returns the sessions
+/// that somebody else advanced meanwhile.
 pub(super) fn apply(
     connection: &mut Connection,
     changes: &[Change],
+    outgoing: &Outgoing,
 ) -> rusqlite::Result<Vec<StorageKey>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let publishes = outbox::is_publishing(&transaction)?;
+    let now = outgoing.now_ms;
+    // Before the lines that name them.
+    for object in outgoing.objects.iter().filter(|_| publishes) {
+        outbox::add_object(&transaction, object, now)?;
+    }
     let mut overtaken = Vec::new();
     for change in changes {
         match change {
-            Change::Remove(key) => remove(&transaction, key)?,
+            Change::Remove(key, moved_to) => {
+                remove(&transaction, key)?;
+                if publishes {
+                    outbox::add_gone(&transaction, key, moved_to.as_ref(), now)?;
+                }
+            }
             Change::Advance(advance) => {
                 if !advance_session(&transaction, advance)? {
                     overtaken.push(advance.key.clone());
+                } else if publishes && let Some((generation, range)) = advance.added() {
+                    outbox::add_log(&transaction, &advance.key, generation, range, now)?;
                 }
             }
         }

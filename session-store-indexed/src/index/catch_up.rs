@@ -49,7 +49,7 @@ impl<'a> CatchUp<'a> {
             Ok(change) => Some(change),
             Err(error) if error.kind() == StorageErrorKind::NotFound => {
                 self.is_done = true;
-                self.known.is_some().then(|| Change::Remove(self.key.clone()))
+                self.known.is_some().then(|| Change::Remove(self.key.clone(), None))
             }
             // It must not keep the others from being indexed. The missing version has it looked
             // at again whenever all are.

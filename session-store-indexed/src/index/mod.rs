@@ -22,10 +22,11 @@ pub use queue::IndexStatus;
 pub use read::{IndexStats, SessionFilter};
 pub use session::IndexedSession;
 
+pub(crate) use apply::{Known, known};
 pub(crate) use catch_up::summary;
 pub(crate) use check::differences;
 pub(crate) use fingerprint::{SAMPLE, fingerprint, identity, samples};
 pub(crate) use queue::{Mark, Queue};
 pub(crate) use read::{Place, children, path_places, session, session_by_id, sessions, stats};
 pub(crate) use schema::{is_complete, prepare};
-pub(crate) use worker::{build, is_session, spawn};
+pub(crate) use worker::{build, is_artifact, is_session, spawn};

@@ -19,6 +19,9 @@ pub struct IndexOptions {
     ///
     /// With more, all sessions are compared with their files instead.
     pub queue_sessions: usize,
+    /// How long the first change waits for others, so that they are indexed, and published,
+    /// together; default: 50 ms. Who waits for the index does not wait for this.
+    pub delay: Duration,
     /// Dates the name of a damaged database that is moved aside; default: the system's clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -28,6 +31,7 @@ impl Default for IndexOptions {
         Self {
             busy_timeout: Duration::from_secs(5),
             queue_sessions: 4096,
+            delay: Duration::from_millis(50),
             clock: Arc::new(SystemClock),
         }
     }
@@ -44,6 +48,12 @@ impl IndexOptions {
     #[must_use]
     pub fn queue_sessions(self, queue_sessions: usize) -> Self {
         Self { queue_sessions, ..self }
+    }
+
+    /// These options with another wait for further changes.
+    #[must_use]
+    pub fn delay(self, delay: Duration) -> Self {
+        Self { delay, ..self }
     }
 
     /// These options with another clock.

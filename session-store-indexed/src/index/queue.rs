@@ -3,7 +3,7 @@
 //! Only names wait here, never contents: what changed is read from the files, so a name that is
 //! noted twice costs nothing, and a queue that is full is replaced by a look at every file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use session_model::storage::StorageKey;
 
 use super::IndexError;
 
-/// How long the first change waits for others, unless someone waits for the index.
-const DELAY: Duration = Duration::from_millis(50);
+/// How often who waits is told of the progress.
+const PROGRESS: Duration = Duration::from_millis(50);
 
 /// How long the thread waits after a failure, unless someone waits for the index.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -47,11 +47,15 @@ pub struct IndexStatus {
 pub(crate) struct Work {
     pub(crate) compare: bool,
     pub(crate) marks: BTreeMap<StorageKey, Mark>,
+    /// Artifacts that changed.
+    pub(crate) objects: BTreeSet<StorageKey>,
+    /// Where sessions went that were moved.
+    pub(crate) moves: BTreeMap<StorageKey, StorageKey>,
 }
 
 impl Work {
     fn is_empty(&self) -> bool {
-        !self.compare && self.marks.is_empty()
+        !self.compare && self.marks.is_empty() && self.objects.is_empty()
     }
 
     /// Adds other work; of two marks the stronger stays.
@@ -59,6 +63,10 @@ impl Work {
         self.compare |= other.compare;
         for (key, mark) in other.marks {
             self.mark(key, mark);
+        }
+        self.objects.extend(other.objects);
+        for (from, to) in other.moves {
+            self.moves.entry(from).or_insert(to);
         }
     }
 
@@ -74,11 +82,17 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
     limit: usize,
+    /// How long the first change waits for others, unless someone waits for the index.
+    delay: Duration,
 }
 
 #[derive(Debug, Default)]
 struct State {
     work: Work,
+    /// How often something was noted, and how much of that is done.
+    noted: u64,
+    taken: u64,
+    settled: u64,
     /// How much of the attempt in progress is left.
     in_progress: u64,
     is_working: bool,
@@ -86,6 +100,8 @@ struct State {
     done: u64,
     /// How many wait for the index.
     waiters: usize,
+    /// Whether somebody waits for the attempt that comes next.
+    hurried: bool,
     failures: u64,
     error: Option<IndexError>,
     closing: bool,
@@ -110,14 +126,15 @@ impl State {
 }
 
 impl Queue {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { state: Mutex::default(), changed: Condvar::new(), limit }
+    pub(crate) fn new(limit: usize, delay: Duration) -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), limit, delay }
     }
 
     /// Notes that a file has changed.
     pub(crate) fn mark(&self, key: &StorageKey, mark: Mark) {
         let mut state = self.lock();
         let was_empty = state.work.is_empty();
+        state.noted += 1;
         let marks = &mut state.work.marks;
         if let Some(noted) = marks.get_mut(key) {
             *noted = mark.max(*noted);
@@ -132,10 +149,56 @@ impl Queue {
         }
     }
 
+    /// Notes that an artifact has changed.
+    pub(crate) fn mark_object(&self, key: &StorageKey) {
+        let mut state = self.lock();
+        let was_empty = state.work.is_empty();
+        state.noted += 1;
+        if state.work.objects.len() < self.limit {
+            state.work.objects.insert(key.clone());
+        } else {
+            state.work.objects.clear();
+            state.work.compare = true;
+        }
+        if was_empty {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Notes where a session is moved, before it is.
+    pub(crate) fn mark_move(&self, from: &StorageKey, to: &StorageKey) {
+        let mut state = self.lock();
+        if state.work.moves.len() < self.limit {
+            state.work.moves.insert(from.clone(), to.clone());
+        }
+    }
+
+    /// The artifacts that changed until now, as work of the attempt in progress.
+    pub(super) fn take_objects(&self) -> BTreeSet<StorageKey> {
+        std::mem::take(&mut self.lock().work.objects)
+    }
+
     /// Asks for all sessions to be compared with their files.
     pub(crate) fn compare(&self) {
-        self.lock().work.compare = true;
+        let mut state = self.lock();
+        state.noted += 1;
+        state.work.compare = true;
         self.changed.notify_all();
+    }
+
+    /// Has the index brought up to date soon, and tells which [settled](Self::is_settled) state has
+    /// all that was noted by now.
+    pub(crate) fn hurry(&self) -> u64 {
+        let mut state = self.lock();
+        state.hurried = true;
+        self.changed.notify_all();
+        state.noted
+    }
+
+    /// Tells whether everything noted up to then is in the index.
+    pub(crate) fn is_settled(&self, noted: u64) -> bool {
+        let state = self.lock();
+        state.settled >= noted || state.is_idle()
     }
 
     /// Waits until all that was noted is indexed, or an attempt fails; tells of the progress.
@@ -153,8 +216,11 @@ impl Queue {
                 break;
             }
             // The bound is for the progress alone.
-            state =
-                self.changed.wait_timeout(state, DELAY).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .changed
+                .wait_timeout(state, PROGRESS)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.waiters -= 1;
         match &state.error {
@@ -182,17 +248,22 @@ impl Queue {
     pub(super) fn next(&self) -> Option<Work> {
         let state = self.lock();
         let state = self.wait_while(state, |state| state.work.is_empty() && !state.closing);
-        let delay = if state.error.is_some() { RETRY_DELAY } else { DELAY };
+        let delay = if state.error.is_some() { RETRY_DELAY } else { self.delay };
         let (mut state, _) = self
             .changed
-            .wait_timeout_while(state, delay, |state| !state.closing && state.waiters == 0)
+            .wait_timeout_while(state, delay, |state| {
+                !state.closing && state.waiters == 0 && !state.hurried
+            })
             .unwrap_or_else(PoisonError::into_inner);
         // What is left is found when the index is opened again.
-        let is_done = state.work.marks.is_empty() || state.error.is_some() || state.last_attempt;
+        let nothing = state.work.marks.is_empty() && state.work.objects.is_empty();
+        let is_done = nothing || state.error.is_some() || state.last_attempt;
         if state.closing && is_done {
             return None;
         }
         state.last_attempt = state.closing;
+        state.hurried = false;
+        state.taken = state.noted;
         let mut work = std::mem::take(&mut state.work);
         work.compare &= !state.closing;
         state.is_working = true;
@@ -211,6 +282,9 @@ impl Queue {
     /// Ends an attempt; what it leaves is tried again.
     pub(super) fn finish(&self, left: Work, outcome: Result<(), IndexError>) {
         let mut state = self.lock();
+        if left.is_empty() && outcome.is_ok() {
+            state.settled = state.taken;
+        }
         state.work.add(left);
         (state.is_working, state.comparing, state.in_progress) = (false, false, 0);
         if state.work.is_empty() {

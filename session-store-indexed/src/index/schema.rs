@@ -10,7 +10,8 @@ use crate::{DatabaseDiagnostic, DatabaseError};
 const APPLICATION_ID: i32 = 0x5345_5349;
 
 /// Each step brings the schema to the version of its place, counted from 1.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 3] = [
+    "
 CREATE TABLE session (
     session INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -56,7 +57,10 @@ CREATE TABLE entry (
 CREATE UNIQUE INDEX entry_id ON entry(session, id);
 CREATE TABLE state (complete INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
-"];
+",
+    "CREATE INDEX session_activity ON session(activity DESC, key);",
+    crate::outbox::SCHEMA,
+];
 
 /// Makes the tables, or brings them up to date, in one transaction.
 ///

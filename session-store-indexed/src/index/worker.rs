@@ -4,17 +4,22 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use pollster::block_on;
+use rusqlite::Connection;
+use session_model::env::Clock;
 use session_model::layout::{SESSION_SUFFIX, SESSIONS_DIR};
 use session_model::storage::{
     ListOptions, ObjectMeta, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
+use tokio::sync::Notify;
 
 use super::apply::{Change, apply, known};
 use super::catch_up::CatchUp;
 use super::queue::Work;
 use super::{IndexError, Mark, Queue};
+use crate::outbox::{self, Outgoing};
 use crate::sqlite::Database;
 
 /// How much is written in one transaction: bytes of session files, or changes.
@@ -30,6 +35,13 @@ pub(crate) fn is_session(key: &StorageKey) -> bool {
     below.is_some_and(|below| below.split('/').count() <= DEPTH)
         && key.as_str().ends_with(SESSION_SUFFIX)
         && !key.file_name().starts_with('.')
+}
+
+/// Tells whether a key is that of an artifact: something in a session's folder.
+pub(crate) fn is_artifact(key: &StorageKey) -> bool {
+    let below = key.as_str().strip_prefix(SESSIONS_DIR).and_then(|rest| rest.strip_prefix('/'));
+    below.is_some_and(|below| below.split('/').count() > DEPTH)
+        && key.segments().all(|segment| !segment.starts_with('.'))
 }
 
 /// Lists the files that should be sessions; those that cannot be looked at are left out.
@@ -55,21 +67,28 @@ pub(crate) fn spawn(
     queue: Arc<Queue>,
     storage: Arc<dyn SessionStorage>,
     database: Database,
+    clock: Arc<dyn Clock>,
+    written: Arc<Notify>,
 ) -> io::Result<JoinHandle<()>> {
     Builder::new().name("session-index".to_owned()).spawn(move || {
         let stop = StopOnDrop(&queue);
-        let mut worker = Worker { queue: stop.0, storage: &*storage, database };
+        let mut worker = Worker { queue: stop.0, storage: &*storage, database, clock };
         while let Some(mut work) = worker.queue.next() {
             let outcome = worker.attempt(&mut work);
             worker.queue.finish(work, outcome);
+            written.notify_one();
         }
     })
 }
 
 /// Makes an index of all sessions, and returns when it is done.
-pub(crate) fn build(storage: &dyn SessionStorage, database: Database) -> Result<(), IndexError> {
-    let queue = Queue::new(usize::MAX);
-    let mut worker = Worker { queue: &queue, storage, database };
+pub(crate) fn build(
+    storage: &dyn SessionStorage,
+    database: Database,
+    clock: Arc<dyn Clock>,
+) -> Result<(), IndexError> {
+    let queue = Queue::new(usize::MAX, Duration::ZERO);
+    let mut worker = Worker { queue: &queue, storage, database, clock };
     worker.attempt(&mut Work::default())
 }
 
@@ -77,6 +96,7 @@ struct Worker<'a> {
     queue: &'a Queue,
     storage: &'a dyn SessionStorage,
     database: Database,
+    clock: Arc<dyn Clock>,
 }
 
 impl Worker<'_> {
@@ -90,6 +110,7 @@ impl Worker<'_> {
         }
         let mut batch = Batch::default();
         let mut overtaken = Work::default();
+        let mut removed = Vec::new();
         let order: Vec<_> = work.marks.iter().map(|(key, mark)| (key.clone(), *mark)).collect();
         for (done, (key, mark)) in order.into_iter().enumerate() {
             if work.compare && self.queue.is_closing() {
@@ -98,6 +119,13 @@ impl Worker<'_> {
             let known = self.database.run(|connection| known(connection, &key))?;
             let mut catch_up = CatchUp::new(self.storage, key.clone(), mark, known);
             while let Some(change) = block_on(catch_up.step()) {
+                // After all others: a session that was moved is published at one of its places at
+                // every moment.
+                if let Change::Remove(key, _) = change {
+                    let moved_to = work.moves.remove(&key);
+                    removed.push((key.clone(), Change::Remove(key, moved_to)));
+                    break;
+                }
                 batch.push(change);
                 if batch.is_full() {
                     self.write(&mut batch, work, &mut overtaken)?;
@@ -107,10 +135,16 @@ impl Worker<'_> {
                     }
                 }
             }
-            batch.finished.push(key);
+            if removed.last().is_none_or(|(gone, _)| *gone != key) {
+                batch.finished.push(key);
+            }
             if done % 64 == 0 {
                 self.queue.progress(work.marks.len() - batch.finished.len());
             }
+        }
+        for (key, change) in removed {
+            batch.push(change);
+            batch.finished.push(key);
         }
         self.write(&mut batch, work, &mut overtaken)?;
         if compares && work.marks.is_empty() {
@@ -129,8 +163,15 @@ impl Worker<'_> {
         overtaken: &mut Work,
     ) -> Result<(), IndexError> {
         let Batch { changes, finished, .. } = std::mem::take(batch);
-        if !changes.is_empty() {
-            for key in self.database.run(|connection| apply(connection, &changes))? {
+        // An artifact is noted before a line can name it, and so before the line was read here.
+        work.objects.extend(self.queue.take_objects());
+        if !changes.is_empty() || !work.objects.is_empty() {
+            let objects = work.objects.iter().cloned().collect();
+            let outgoing = Outgoing { now_ms: self.clock.now_ms(), objects };
+            let apply = |connection: &mut Connection| apply(connection, &changes, &outgoing);
+            let behind = self.database.run(apply)?;
+            work.objects.clear();
+            for key in behind {
                 let mark = work.marks.get(&key).copied().unwrap_or(Mark::Differs);
                 overtaken.mark(key, mark.max(Mark::Differs));
             }
@@ -160,11 +201,38 @@ impl Worker<'_> {
                 work.mark(meta.key, Mark::Differs);
             }
         }
+        if self.database.run(|connection| outbox::is_publishing(connection))? {
+            work.objects.extend(self.find_objects()?);
+        }
         for gone in rows.into_keys().filter_map(|key| StorageKey::new(key).ok()) {
             work.mark(gone, Mark::Differs);
         }
         self.queue.progress(work.marks.len());
         Ok(())
+    }
+}
+
+impl Worker<'_> {
+    /// Artifacts that are published in another state than they have, or not at all.
+    fn find_objects(&mut self) -> Result<Vec<StorageKey>, IndexError> {
+        let mut published: BTreeMap<_, _> =
+            self.database.run(|connection| outbox::objects(connection))?.into_iter().collect();
+        let prefix = StorageKey::new(SESSIONS_DIR).ok();
+        // One that cannot be looked at is found again when it can.
+        let (files, _) = block_on(self.storage.list_all(prefix.as_ref(), ListOptions::default()));
+        let mut found: Vec<_> = files
+            .into_iter()
+            .filter(|meta| is_artifact(&meta.key))
+            .filter(|meta| {
+                published
+                    .remove(meta.key.as_str())
+                    .is_none_or(|there| there != meta.version.as_str())
+            })
+            .map(|meta| meta.key)
+            .collect();
+        let gone = published.into_keys().filter_map(|key| StorageKey::new(key).ok());
+        found.extend(gone.filter(is_artifact));
+        Ok(found)
     }
 }
 

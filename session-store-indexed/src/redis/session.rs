@@ -162,7 +162,7 @@ fn state(value: Value) -> Result<Option<SessionState>> {
     }))
 }
 
-fn parse_digest(hex: &str) -> Option<Digest> {
+pub(super) fn parse_digest(hex: &str) -> Option<Digest> {
     let mut digest = [0; 32];
     if hex.len() != 64 || !hex.is_ascii() {
         return None;

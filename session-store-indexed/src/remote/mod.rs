@@ -5,6 +5,7 @@
 
 mod error;
 mod fake;
+mod meta;
 mod rename;
 mod types;
 mod unit;
@@ -17,6 +18,7 @@ use session_model::storage::StorageKey;
 
 pub use error::RemoteError;
 pub use fake::{FakeFaults, FakeRemote};
+pub use meta::SessionMeta;
 pub use rename::rename;
 pub use types::{
     Change, Check, Claim, Claimed, Event, Feed, Listed, Page, Part, Put, SessionState, Tombstone,
@@ -148,6 +150,20 @@ pub trait Remote: Debug + Send + Sync + 'static {
     ///
     /// [`RemoteError::Damaged`] if parts are missing or other bytes are there.
     async fn get_object(&self, key: &StorageKey) -> Result<Option<Bytes>>;
+
+    /// Lists the keys of objects below a prefix, sorted, `limit` at most, those after `after` only.
+    ///
+    /// An object is listed once it is stored whole. One that is stored or removed meanwhile may be
+    /// listed or not.
+    async fn list_objects(
+        &self,
+        prefix: &StorageKey,
+        after: Option<&StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>>;
+
+    /// Tells the digests of objects, in order; `None` for one that is not stored.
+    async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>>;
 
     /// Removes an object and tells whether there was one.
     async fn remove_object(&self, key: &StorageKey) -> Result<bool>;

@@ -9,7 +9,7 @@ mod patience;
 
 pub(crate) use database::Database;
 pub use error::DatabaseError;
-pub(crate) use files::with_suffix;
+pub(crate) use files::{private, with_suffix};
 
 use std::sync::Arc;
 use std::time::Duration;

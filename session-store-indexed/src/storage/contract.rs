@@ -12,7 +12,7 @@ use session_model::storage::{
 
 use super::IndexedStorage;
 use super::writer::IndexedWriter;
-use crate::index::Mark;
+use crate::index::{self, Mark};
 
 #[async_trait]
 impl SessionStorage for IndexedStorage {
@@ -38,8 +38,14 @@ impl SessionStorage for IndexedStorage {
         body: Payload,
         options: PutOptions,
     ) -> Result<ObjectMeta> {
-        let _marking = self.marking(key, Mark::Rewritten);
-        self.inner.put(key, body, options).await
+        let (options, waits) = self.here(options);
+        let marking = self.marking(key, Mark::Rewritten);
+        let meta = self.inner.put(key, body, options).await?;
+        drop(marking);
+        if waits {
+            self.published(key, meta.size).await?;
+        }
+        Ok(meta)
     }
 
     async fn open_append(
@@ -49,7 +55,8 @@ impl SessionStorage for IndexedStorage {
     ) -> Result<Box<dyn AppendWriter>> {
         let _marking = self.marking(key, Mark::Grown);
         let inner = self.inner.open_append(key, options).await?;
-        Ok(Box::new(IndexedWriter::new(inner, key, Arc::clone(&self.queue))))
+        let queue = Arc::clone(&self.queue);
+        Ok(Box::new(IndexedWriter::new(inner, key, queue, self.publishing.as_ref())))
     }
 
     async fn copy(
@@ -69,7 +76,11 @@ impl SessionStorage for IndexedStorage {
         options: RenameOptions,
     ) -> Result<ObjectMeta> {
         let _markings = (self.marking(from, Mark::Rewritten), self.marking(to, Mark::Rewritten));
-        self.inner.rename(from, to, options).await
+        let meta = self.inner.rename(from, to, options).await?;
+        if index::is_session(from) && index::is_session(to) {
+            self.queue.mark_move(from, to);
+        }
+        Ok(meta)
     }
 
     async fn remove(&self, key: &StorageKey) -> Result<()> {
@@ -88,7 +99,13 @@ impl SessionStorage for IndexedStorage {
     }
 
     async fn drain(&self, level: Durability) -> Result<()> {
-        self.inner.drain(level).await
+        match &self.publishing {
+            Some(publishing) if level == Durability::Published => {
+                self.inner.drain(Durability::Durable).await?;
+                publishing.all(&self.queue).await
+            }
+            _ => self.inner.drain(level).await,
+        }
     }
 
     fn local_path(&self, key: &StorageKey) -> Option<PathBuf> {

@@ -23,8 +23,10 @@
 //! # }
 //! ```
 
+mod agreed;
 mod contract;
 mod path;
+mod publishing;
 mod writer;
 
 use std::error::Error;
@@ -34,6 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use session_model::storage::{SessionStorage, StorageKey};
+use tokio::sync::Notify;
 
 use crate::DatabaseDiagnostic;
 use crate::index::{
@@ -43,6 +46,7 @@ use crate::index::{
 use crate::sqlite::{Database, Settings};
 
 pub use path::SessionPath;
+use publishing::Publishing;
 
 /// The name of an index's database in the root of a storage of files.
 ///
@@ -67,6 +71,7 @@ pub struct IndexedStorage {
     worker: Option<JoinHandle<()>>,
     reader: Mutex<Database>,
     diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
+    publishing: Option<Publishing>,
 }
 
 impl IndexedStorage {
@@ -90,14 +95,29 @@ impl IndexedStorage {
     ) -> Result<Self, IndexError> {
         let settings =
             Settings { busy_timeout: options.busy_timeout, clock: Arc::clone(&options.clock) };
-        let database = Database::open(path.as_ref(), settings.clone(), index::prepare)?;
+        let database = Database::open(path.as_ref(), settings, index::prepare)?;
+        let queue = Arc::new(Queue::new(options.queue_sessions, options.delay));
+        Self::start(inner, database, queue, options, Arc::default())
+    }
+
+    /// Starts the thread of an opened index; `written` is told when that wrote something.
+    fn start(
+        inner: Arc<dyn SessionStorage>,
+        database: Database,
+        queue: Arc<Queue>,
+        options: IndexOptions,
+        written: Arc<Notify>,
+    ) -> Result<Self, IndexError> {
+        let settings =
+            Settings { busy_timeout: options.busy_timeout, clock: Arc::clone(&options.clock) };
         let reader = Mutex::new(database.another()?);
         let diagnostics = database.diagnostics();
-        let queue = Arc::new(Queue::new(options.queue_sessions));
         queue.compare();
-        let worker = index::spawn(Arc::clone(&queue), Arc::clone(&inner), database)
-            .map_err(|error| IndexError::Start(Arc::new(error)))?;
-        Ok(Self { inner, settings, queue, worker: Some(worker), reader, diagnostics })
+        let worker =
+            index::spawn(Arc::clone(&queue), Arc::clone(&inner), database, options.clock, written)
+                .map_err(|error| IndexError::Start(Arc::new(error)))?;
+        let (worker, publishing) = (Some(worker), None);
+        Ok(Self { inner, settings, queue, worker, reader, diagnostics, publishing })
     }
 
     /// Returns what was found since opening that the user should be told.
@@ -214,7 +234,7 @@ impl IndexedStorage {
         let directory = tempfile::tempdir().map_err(failed)?;
         let fresh = directory.path().join("index.db");
         let database = Database::open(&fresh, self.settings.clone(), index::prepare)?;
-        index::build(&*self.inner, database)?;
+        index::build(&*self.inner, database, Arc::clone(&self.settings.clock))?;
         Ok(self.reader().run(|connection| index::differences(connection, &fresh))?)
     }
 
@@ -244,7 +264,7 @@ impl IndexedStorage {
     /// Notes a change when the returned value is dropped, whether the call that makes it ends well,
     /// fails or is cancelled.
     fn marking<'a>(&'a self, key: &'a StorageKey, mark: Mark) -> Marking<'a> {
-        Marking { queue: &self.queue, key, mark }
+        Marking { queue: &self.queue, key, mark, publishes: self.publishing.is_some() }
     }
 }
 
@@ -253,12 +273,15 @@ struct Marking<'a> {
     queue: &'a Queue,
     key: &'a StorageKey,
     mark: Mark,
+    publishes: bool,
 }
 
 impl Drop for Marking<'_> {
     fn drop(&mut self) {
         if index::is_session(self.key) {
             self.queue.mark(self.key, self.mark);
+        } else if self.publishes && index::is_artifact(self.key) {
+            self.queue.mark_object(self.key);
         }
     }
 }
@@ -276,6 +299,8 @@ impl Drop for IndexedStorage {
             let source = error.source();
             tracing::warn!(%error, source, "the index is behind; it catches up when opened again");
         }
+        // With what the index has brought by now.
+        self.publishing = None;
     }
 }
 

@@ -35,6 +35,7 @@ checks! {
     listings_have_the_last_active_first,
     the_feed_is_ordered,
     objects_are_put_once,
+    objects_are_listed_in_order,
     a_check_and_a_wait_answer,
 }
 
@@ -398,4 +399,25 @@ async fn objects_are_put_once(remote: &dyn Remote) {
 async fn a_check_and_a_wait_answer(remote: &dyn Remote) {
     assert!(remote.check().await.unwrap().writable);
     assert_eq!(remote.wait(0, Duration::from_millis(1)).await, Ok(0));
+}
+
+async fn objects_are_listed_in_order(remote: &dyn Remote) {
+    let body = Bytes::from_static(b"x");
+    for name in ["b/a", "b/c/d", "b0", "b", "b/b", "a/b/a"] {
+        assert_eq!(remote.put_object(&key(name), body.clone()).await, Ok(Put::Created));
+    }
+    assert_eq!(remote.put_object(&key("b/a"), body).await, Ok(Put::Same));
+    let below = key("b");
+    let all = [key("b/a"), key("b/b"), key("b/c/d")];
+    assert_eq!(remote.list_objects(&below, None, 9).await.as_deref(), Ok(&all[..]));
+    assert_eq!(remote.list_objects(&below, None, 2).await.as_deref(), Ok(&all[..2]));
+    assert_eq!(remote.list_objects(&below, Some(&all[1]), 2).await.as_deref(), Ok(&all[2..]));
+    assert_eq!(remote.list_objects(&below, Some(&key("a")), 9).await.as_deref(), Ok(&all[..]));
+    assert_eq!(remote.list_objects(&below, Some(&key("c")), 9).await.as_deref(), Ok(&[][..]));
+    let x = Some(Digest::of(b"x"));
+    let asked = [all[1].clone(), key("c"), all[0].clone()];
+    assert_eq!(remote.object_digests(&asked).await.as_deref(), Ok(&[x, None, x][..]));
+    assert_eq!(remote.object_digests(&[]).await.as_deref(), Ok(&[][..]));
+    assert_eq!(remote.remove_object(&all[0]).await, Ok(true));
+    assert_eq!(remote.list_objects(&below, None, 9).await.as_deref(), Ok(&all[1..]));
 }

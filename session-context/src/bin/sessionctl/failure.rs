@@ -40,6 +40,13 @@ pub(crate) enum Failure {
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     History(#[from] session_store_indexed::history::HistoryError),
+    #[cfg(feature = "redis")]
+    #[error(transparent)]
+    Replica(#[from] session_store_indexed::replica::ReplicaError),
+    /// Another host has the session.
+    #[cfg(feature = "redis")]
+    #[error("{0}")]
+    Held(String),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]
@@ -82,6 +89,8 @@ impl Failure {
             Self::Imports { busy: true, .. } => 4,
             // As a shell tells of it.
             Self::Signal(number) => number.saturating_add(128),
+            #[cfg(feature = "redis")]
+            Self::Held(_) => 4,
             _ if self.is_busy() => 4,
             _ => 1,
         }

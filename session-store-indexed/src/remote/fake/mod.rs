@@ -5,6 +5,7 @@ mod server;
 mod session;
 
 use std::{
+    collections::BTreeSet,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -18,8 +19,8 @@ use faults::{Dice, Fate};
 use server::Server;
 
 use super::{
-    AppendUnit, Applied, Check, Claim, Claimed, Feed, Fence, MAX_OBJECT_BYTES, Page, Part, Put,
-    Remote, RemoteError, Result, Rewrite, SessionState,
+    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, MAX_OBJECT_BYTES, Page, Part,
+    Put, Remote, RemoteError, Result, Rewrite, SessionState,
 };
 
 /// A [`Remote`] in memory for tests and simulations.
@@ -38,6 +39,7 @@ struct Inner {
     dice: Dice,
     server: Server,
     saved: Server,
+    refused: BTreeSet<StorageKey>,
 }
 
 impl FakeRemote {
@@ -45,7 +47,8 @@ impl FakeRemote {
     pub fn new(faults: FakeFaults, feed: usize) -> Self {
         let server = Server::new(feed);
         let dice = Dice::new(faults.seed);
-        Self { inner: Mutex::new(Inner { now: 0, faults, dice, saved: server.clone(), server }) }
+        let (saved, refused) = (server.clone(), BTreeSet::new());
+        Self { inner: Mutex::new(Inner { now: 0, faults, dice, saved, server, refused }) }
     }
 
     /// Replaces the faults; the seed begins anew.
@@ -53,6 +56,15 @@ impl FakeRemote {
         let mut inner = self.lock();
         inner.dice = Dice::new(faults.seed);
         inner.faults = faults;
+    }
+
+    /// Refuses every unit of a session, or an object, for its own sake, until told otherwise.
+    pub fn refuse(&self, key: &StorageKey, refuse: bool) {
+        let mut inner = self.lock();
+        match refuse {
+            true => inner.refused.insert(key.clone()),
+            false => inner.refused.remove(key),
+        };
     }
 
     /// Moves the clock.
@@ -107,6 +119,15 @@ impl FakeRemote {
             pause().await;
         }
         fate
+    }
+}
+
+impl Inner {
+    fn allows(&self, key: &StorageKey) -> Result<()> {
+        match self.refused.contains(key) {
+            true => Err(RemoteError::Protocol("refused".to_owned())),
+            false => Ok(()),
+        }
     }
 }
 
@@ -171,6 +192,7 @@ impl Remote for FakeRemote {
             .iter()
             .map(|unit| {
                 unit.validate()?;
+                inner.allows(&unit.session)?;
                 Ok(inner.server.apply(unit, now))
             })
             .collect();
@@ -222,11 +244,26 @@ impl Remote for FakeRemote {
         if bytes.len() > MAX_OBJECT_BYTES {
             return Err(RemoteError::Invalid { key: key.clone(), reason: "object above 256 MiB" });
         }
+        self.lock().allows(key)?;
         self.call(|server, _| Ok(server.put_object(key, bytes))).await
     }
 
     async fn get_object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
         self.call(|server, _| Ok(server.objects.get(key).cloned())).await
+    }
+
+    async fn list_objects(
+        &self,
+        prefix: &StorageKey,
+        after: Option<&StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>> {
+        self.call(|server, _| Ok(server.list_objects(prefix, after, limit))).await
+    }
+
+    async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>> {
+        let digest = |server: &Server, key| server.objects.get(key).map(|bytes| Digest::of(bytes));
+        self.call(|server, _| Ok(keys.iter().map(|key| digest(server, key)).collect())).await
     }
 
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {

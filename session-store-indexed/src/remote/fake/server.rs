@@ -143,4 +143,15 @@ impl Server {
             Some(_) => Put::Differs,
         }
     }
+
+    pub(super) fn list_objects(
+        &self,
+        prefix: &StorageKey,
+        after: Option<&StorageKey>,
+        limit: usize,
+    ) -> Vec<StorageKey> {
+        let wanted =
+            |key: &&StorageKey| key.is_below(prefix) && after.is_none_or(|after| *key > after);
+        self.objects.keys().filter(wanted).take(limit).cloned().collect()
+    }
 }

@@ -24,6 +24,8 @@ mod migrate;
 mod mv;
 mod navigate;
 mod pack;
+#[cfg(feature = "redis")]
+mod remote;
 mod rename;
 mod restore;
 mod resume;
@@ -34,8 +36,8 @@ mod search;
 mod show;
 mod stats;
 mod tree;
-mod unpack;
 mod tree_screen;
+mod unpack;
 mod verify;
 mod watch;
 
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     #[cfg(feature = "indexed")]
     Index(index::Index),
     Import(import::Import),
+    #[cfg(feature = "redis")]
+    Remote(remote::Remote),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -112,6 +116,8 @@ impl Command {
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
             Self::Import(import) => import.run(context).await,
+            #[cfg(feature = "redis")]
+            Self::Remote(remote) => remote.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,

@@ -1,0 +1,34 @@
+//! Publishing sessions to a remote, in order, in the background.
+//!
+//! A [`Publisher`] takes what the outbox names, reads it from the files and sends it. What it does
+//! can be cut off anywhere and done again: the remote knows what it has, and answers so.
+//!
+//! Before the first unit of a session the publisher claims it and compares what the remote has
+//! with the file. The file goes on where the remote ends, or replaces what is there, if nobody
+//! else has written since the two were the same; what another host added is never overwritten.
+
+mod connect;
+mod driver;
+mod error;
+mod live;
+mod object;
+mod options;
+mod prepare;
+mod publisher;
+mod removal;
+mod rewrite;
+mod send;
+mod shared;
+mod source;
+mod status;
+mod wait;
+
+pub use error::PublishError;
+pub use options::PublishOptions;
+pub use publisher::{Progress, Publisher};
+pub use status::{Connection, Held, PublishStatus, SessionLag};
+
+pub(crate) use driver::Driver;
+pub(crate) use publisher::is_of;
+pub(crate) use shared::{Opened, Shared};
+pub(crate) use wait::What;

@@ -1,0 +1,297 @@
+//! One step of publishing: what can be sent now is sent, and what the remote has is noted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use session_model::env::Clock;
+use session_model::storage::{SessionStorage, StorageKey};
+use uuid::Uuid;
+
+use super::live::{Live, Ready};
+use super::send::Batch;
+use super::source::Source;
+use super::{Connection, Held, PublishError, PublishOptions, Shared};
+use crate::DatabaseError;
+use crate::index::{self, Mark, Queue};
+use crate::outbox::{self, BlockKind, Item, Row};
+use crate::remote::Remote;
+use crate::sqlite::Database;
+
+pub(super) type Result<T, E = PublishError> = std::result::Result<T, E>;
+
+/// How many rows are looked at in one go.
+const ROWS: usize = 256;
+
+/// How often a session may change under the publisher's hands before it counts as refused.
+const MAX_STRIKES: u32 = 32;
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// There is nothing that could be published now.
+    Idle,
+    /// Something was done; there may be more.
+    Worked,
+}
+
+/// Sends what the outbox names to a remote.
+///
+/// Made by [`IndexedStorage::open_with_publisher`], whose caller [steps](Self::step) it;
+/// [`IndexedStorage::open_shared`] runs it on a thread of its own. There may be one at a time for
+/// one database: that thread sees to it, callers of `step` have to themselves.
+///
+/// [`IndexedStorage::open_with_publisher`]: crate::storage::IndexedStorage::open_with_publisher
+/// [`IndexedStorage::open_shared`]: crate::storage::IndexedStorage::open_shared
+#[derive(Debug)]
+pub struct Publisher {
+    pub(super) database: Database,
+    pub(super) storage: Arc<dyn SessionStorage>,
+    pub(super) remote: Arc<dyn Remote>,
+    pub(super) options: PublishOptions,
+    pub(super) queue: Arc<Queue>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) shared: Arc<Shared>,
+    /// What the names of all publishers of this database begin with.
+    pub(super) host: String,
+    /// The name this one claims by.
+    pub(super) owner: String,
+    pub(super) live: HashMap<StorageKey, Live>,
+    pub(super) held: HashMap<StorageKey, Held>,
+    /// How often something unexpected came of a session since it last got on.
+    pub(super) strikes: HashMap<StorageKey, u32>,
+    /// Sessions of which the remote lost bytes.
+    pub(super) damaged: Vec<StorageKey>,
+    pub(super) is_connected: bool,
+}
+
+impl Publisher {
+    pub(crate) fn new(
+        (mut database, queue): (Database, Arc<Queue>),
+        storage: Arc<dyn SessionStorage>,
+        remote: Arc<dyn Remote>,
+        options: PublishOptions,
+        clock: Arc<dyn Clock>,
+        shared: Arc<Shared>,
+    ) -> Result<Self, DatabaseError> {
+        let now = clock.now_ms();
+        let new_host = Uuid::new_v4().simple().to_string();
+        let host = database.run(|connection| {
+            let transaction = connection.transaction()?;
+            outbox::fill(&transaction, &new_host, now)?;
+            let host = outbox::host(&transaction)?.unwrap_or(new_host);
+            transaction.commit()?;
+            Ok(host)
+        })?;
+        let owner = format!("{host}/{}", Uuid::new_v4().simple());
+        Ok(Self {
+            database,
+            storage,
+            remote,
+            options,
+            queue,
+            clock,
+            shared,
+            host,
+            owner,
+            live: HashMap::new(),
+            held: HashMap::new(),
+            strikes: HashMap::new(),
+            damaged: Vec::new(),
+            is_connected: false,
+        })
+    }
+
+    /// Returns the name sessions are claimed by: new for each publisher.
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Does a bounded part of what is to be done.
+    ///
+    /// # Errors
+    ///
+    /// Any [`PublishError`]. What was done stays done; the next step goes on, after a pause.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be cancelled at any point, as by a kill.
+    pub async fn step(&mut self) -> Result<Progress> {
+        let outcome = self.attempt().await;
+        self.note(&outcome);
+        self.answer_waiters().await;
+        outcome
+    }
+
+    /// Gives all claims up; for the end.
+    pub async fn release(&mut self) {
+        for (key, live) in std::mem::take(&mut self.live) {
+            if self.remote.release(&key, &live.fence).await.is_err() {
+                // The rest would fail as well; leases end by themselves.
+                return;
+            }
+        }
+    }
+
+    async fn attempt(&mut self) -> Result<Progress> {
+        if !self.is_connected {
+            self.connect().await?;
+            self.is_connected = true;
+            self.live.values_mut().for_each(|live| live.is_sure = false);
+        }
+        let now = self.clock.now_ms();
+        self.held.retain(|_, held| held.until_ms > now);
+        self.keep_claims().await?;
+        let mut batch = Batch::default();
+        let mut worked = false;
+        let mut after = 0;
+        'rows: loop {
+            let rows = self.database.run(|connection| outbox::rows(connection, after, ROWS))?;
+            let Some(last) = rows.last() else { break };
+            after = last.seq;
+            for row in rows {
+                if self.held.contains_key(&row.key) || batch.is_spoiled(&row.key) {
+                    continue;
+                }
+                if batch.is_full(&self.options) {
+                    break 'rows;
+                }
+                match &row.item {
+                    Item::Log { generation, stop } => {
+                        worked |= self.add(&mut batch, &row, *generation, *stop).await?;
+                    }
+                    // What the outbox has before it goes first.
+                    _ if !batch.is_empty() => break 'rows,
+                    Item::Gone { moved_to } => worked |= self.remove(&row, moved_to).await?,
+                    Item::Object => worked |= self.put_row(&row).await?,
+                }
+                if batch.is_stopped() {
+                    break 'rows;
+                }
+            }
+        }
+        worked |= self.send(batch).await?;
+        self.give_up_claims().await?;
+        Ok(if worked { Progress::Worked } else { Progress::Idle })
+    }
+
+    /// Takes a session's row into the batch; tells whether something came of it.
+    async fn add(
+        &mut self,
+        batch: &mut Batch,
+        row: &Row,
+        generation: u64,
+        stop: u64,
+    ) -> Result<bool> {
+        let key = &row.key;
+        let known = self.database.run(|connection| index::known(connection, key))?;
+        // A row that the index has gone past: another one came with that.
+        let Some(known) = known.filter(|known| known.generation == generation) else {
+            self.database.run(|connection| outbox::finish(connection, row.seq))?;
+            return Ok(true);
+        };
+        let storage = Arc::clone(&self.storage);
+        let mut source = Source::new(&*storage, key, known);
+        let is_ready =
+            self.live.get(key).is_some_and(|live| live.is_sure && live.generation == generation);
+        if !is_ready {
+            match self.prepare(&mut source, stop, batch.is_empty()).await? {
+                Ready::Live => {}
+                Ready::Nothing => {
+                    self.finish_log(key, generation, stop)?;
+                    return Ok(true);
+                }
+                Ready::Held => return Ok(false),
+                Ready::Diverged => {
+                    let reason = "another host has gone on with it";
+                    self.block(key, BlockKind::Fenced, reason)?;
+                    return Ok(true);
+                }
+                Ready::Changed => {
+                    batch.spoil(key);
+                    self.look_again(key);
+                    return Ok(false);
+                }
+                Ready::Again if !batch.is_empty() => {
+                    batch.stop();
+                    return Ok(true);
+                }
+                Ready::Again => {
+                    batch.spoil(key);
+                    self.strike(key)?;
+                    return Ok(true);
+                }
+            }
+        }
+        self.fill(batch, &source, stop).await
+    }
+
+    pub(super) fn finish_log(&mut self, key: &StorageKey, generation: u64, to: u64) -> Result<()> {
+        self.strikes.remove(key);
+        let finish = |connection: &mut _| outbox::finish_log(connection, key, generation, to);
+        Ok(self.database.run(finish)?)
+    }
+
+    /// Has the index look at a file that is not as it was.
+    pub(super) fn look_again(&mut self, key: &StorageKey) {
+        self.live.remove(key);
+        self.queue.mark(key, Mark::Differs);
+    }
+
+    /// Has a session compared anew; one that never gets on counts as refused.
+    pub(super) fn strike(&mut self, key: &StorageKey) -> Result<()> {
+        self.live.remove(key);
+        let strikes = self.strikes.entry(key.clone()).or_default();
+        *strikes += 1;
+        if *strikes <= MAX_STRIKES {
+            return Ok(());
+        }
+        self.strikes.remove(key);
+        self.block(key, BlockKind::Refused, "what the remote has of it changes all the time")
+    }
+
+    pub(super) fn block(&mut self, key: &StorageKey, kind: BlockKind, reason: &str) -> Result<()> {
+        tracing::warn!(%key, reason, kind = kind.as_str(), "not published until somebody decides");
+        self.live.remove(key);
+        let now = self.clock.now_ms();
+        Ok(self.database.run(|connection| outbox::block(connection, key, kind, reason, now))?)
+    }
+
+    pub(super) fn is_ours(&self, owner: &str) -> bool {
+        is_of(&self.host, owner)
+    }
+
+    fn note(&mut self, outcome: &Result<Progress>) {
+        let now = self.clock.now_ms();
+        let mut state = self.shared.state();
+        state.held = self.held.values().cloned().collect();
+        match outcome {
+            Ok(_) => {
+                state.connection = Connection::Up;
+                state.last_error = None;
+            }
+            Err(error) => {
+                self.is_connected = false;
+                state.connection = match state.connection {
+                    Connection::Down { since_ms, attempts } => {
+                        Connection::Down { since_ms, attempts: attempts.saturating_add(1) }
+                    }
+                    _ => {
+                        tracing::warn!(%error, "publishing stopped; it is tried again");
+                        Connection::Down { since_ms: now, attempts: 1 }
+                    }
+                };
+                state.last_error = Some(error.clone());
+            }
+        }
+    }
+}
+
+/// Tells whether an owner is a publisher, of now or before, of this host's database.
+pub(crate) fn is_of(host: &str, owner: &str) -> bool {
+    owner.strip_prefix(host).is_some_and(|rest| rest.starts_with('/'))
+}

@@ -1,0 +1,60 @@
+//! Sessions that are gone.
+
+use session_model::storage::StorageKey;
+
+use super::publisher::{Publisher, Result};
+use crate::outbox::{self, Agreed, BlockKind, Row};
+use crate::remote::{Applied, Digest, Position};
+
+impl Publisher {
+    /// Leaves a tombstone for a session that is gone here, unless another host went on with it.
+    pub(super) async fn remove(
+        &mut self,
+        row: &Row,
+        moved_to: &Option<StorageKey>,
+    ) -> Result<bool> {
+        let key = &row.key;
+        self.live.remove(key);
+        let agreed = self.database.run(|connection| outbox::agreed(connection, key))?;
+        let state = self.remote.state(key).await?;
+        let Some(state) = state else {
+            self.database.run(|connection| outbox::finish(connection, row.seq))?;
+            return Ok(true);
+        };
+        if state.tombstone.is_some() {
+            return self.removed(row, state.fence.epoch);
+        }
+        let is_same = agreed.is_some_and(|agreed| {
+            (state.position == agreed.position && state.digest == Some(agreed.digest))
+                || state.fence.epoch <= agreed.epoch
+        });
+        if state.digest.is_some() && !is_same && !self.is_ours(&state.fence.owner) {
+            tracing::warn!(%key, "removed here, but another host has gone on with it; it stays there");
+            self.database.run(|connection| outbox::finish(connection, row.seq))?;
+            return Ok(true);
+        }
+        let seen = agreed.map_or(0, |agreed| agreed.epoch).max(state.fence.epoch);
+        let Some(fence) = self.claim(key, seen).await? else { return Ok(false) };
+        match self.remote.remove(key, &fence, moved_to.as_ref()).await {
+            Ok(Applied::Ok | Applied::Dup) => {}
+            Ok(_) => return Ok(true),
+            Err(error) if error.is_temporary() => return Err(error.into()),
+            Err(error) => {
+                self.block(key, BlockKind::Refused, &error.to_string())?;
+                return Ok(true);
+            }
+        }
+        self.removed(row, fence.epoch)
+    }
+
+    /// Notes that there is nothing of a session here and there.
+    fn removed(&mut self, row: &Row, epoch: u64) -> Result<bool> {
+        let (position, digest) = (Position::default(), Digest::of(b""));
+        let agreed = Agreed { position, digest, epoch };
+        self.database.run(|connection| {
+            outbox::agree(connection, &row.key, &agreed)?;
+            outbox::finish(connection, row.seq)
+        })?;
+        Ok(true)
+    }
+}
