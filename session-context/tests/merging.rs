@@ -66,6 +66,16 @@ fn work_in_both_becomes_two_branches_and_the_leaf_stays_for_good() {
 }
 
 #[test]
+fn a_copy_whose_last_line_has_no_end_is_taken_whole() {
+    let (ours, theirs) = (entry("c", "b", "here"), entry("d", "b", "there"));
+    let other = session(&[A, B, &theirs]);
+    let (storage, session, _) = merged(&session(&[A, B, &ours]), other.trim_end());
+    let again = block_on(open(&storage, options("")));
+    assert_eq!((ids(&again), again.diagnostics()), (ids(&session), &[][..]));
+    assert_eq!(ids(&again)[..4], ["a", "b", "c", "d"]);
+}
+
+#[test]
 fn merging_again_adds_nothing_and_writes_nothing() {
     let (ours, theirs) = (entry("c", "b", "here"), entry("d", "b", "there"));
     let other = session(&[A, B, &theirs]);

@@ -43,7 +43,7 @@ impl SessionManager {
             let ready = self.prepare([&body], |body, made, at| {
                 Ok(made.add(body, at.id, at.parent, at.time, at.options))
             })?;
-            self.append_ready(ready).await
+            self.append_one(ready).await
         }
     }
 
@@ -88,10 +88,10 @@ impl SessionManager {
         let ready = self.prepare([fields], |fields, made, at| {
             Ok(made.add_json(&with_envelope(entry_type, fields, &at), at.options))
         })?;
-        self.append_ready(ready).await
+        self.append_one(ready).await
     }
 
-    async fn append_ready(&mut self, ready: Ready) -> Result<String> {
+    async fn append_one(&mut self, ready: Ready) -> Result<String> {
         let id = self.save_new(ready).await?.pop().unwrap_or_default();
         self.settle_durability(&id).await?;
         Ok(id)
@@ -386,6 +386,15 @@ pub(super) struct Ready {
     pub(super) ids: Vec<String>,
     pub(super) lines: Bytes,
     pub(super) entries: Vec<Entry>,
+}
+
+impl From<Vec<Entry>> for Ready {
+    /// Entries with ids and lines of their own.
+    fn from(entries: Vec<Entry>) -> Self {
+        let id = |entry: &Entry| entry.id().unwrap_or_default().into_owned();
+        let lines: Vec<u8> = entries.iter().flat_map(|entry| &entry.line()[..]).copied().collect();
+        Self { ids: entries.iter().map(id).collect(), lines: lines.into(), entries }
+    }
 }
 
 /// An entry of these fields, with its envelope where other tools have it.

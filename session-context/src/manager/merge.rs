@@ -90,7 +90,7 @@ impl SessionManager {
         let first = first.id().unwrap_or_default().into_owned();
         let leaf = self.leaf_id();
         self.usage = None;
-        self.save_new(added, &first).await?;
+        self.save_new(added.into()).await?;
         if !self.goes_on_from(leaf.as_deref()) {
             self.branch_durably(leaf.as_deref()).await?;
         }

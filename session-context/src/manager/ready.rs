@@ -32,10 +32,8 @@ impl SessionManager {
     pub(crate) async fn append_ready(&mut self, entries: &[RawJson]) -> Result<()> {
         self.check_writable()?;
         let entries = self.ready(entries)?;
-        let Some(first) = entries.first() else { return Ok(()) };
-        let first = first.id().unwrap_or_default().into_owned();
         self.usage = None;
-        self.save_new(entries, &first).await
+        self.save_new(entries.into()).await.map(drop)
     }
 
     fn ready(&self, entries: &[RawJson]) -> Result<Vec<Entry>> {
