@@ -5,10 +5,11 @@
 mod support;
 
 use session_context::listing::{CwdFilter, ListingOptions, Scope, list_sessions};
+use session_context::operations::{CopiedSession, copy_session};
 use session_context::{ForkFrom, SessionError, SessionManager};
 use session_model::DiagnosticCode as Code;
 use session_model::json::RawJson;
-use session_model::storage::{StorageErrorKind, StorageKey};
+use session_model::storage::{SessionStorage, StorageErrorKind, StorageKey};
 use session_store_memory::{MemoryStorage, Operation, When};
 use support::store::{A, B, HEADER, KEY, all, answer, codes, content, ids, key, open, put, user};
 use support::{block_on, options, shared};
@@ -260,6 +261,164 @@ fn a_crash_in_any_call_leaves_the_old_session_whole() {
                     assert!(names(&storage).iter().any(|n| n.ends_with("session-1/0.bash.log")));
                 }
             });
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_header_is_not_read_from_memory_but_copied() {
+    block_on(async {
+        let storage = MemoryStorage::new();
+        put(&storage, &format!("{HEADER}\n{A}\n{B}\n"));
+        let mut session = open(&storage, options("")).await;
+        // No fork reads the file anew; so what it holds now can only be there by a copy of it.
+        let changed = format!("{HEADER}\n{}\n{B}\n", A.replace("one", "ONE"));
+        storage.faults().overwrite(&key(), Some(changed.into())).unwrap();
+        session.fork().await.unwrap().unwrap();
+        let copy = content(&storage, &copy_key()).unwrap();
+        assert_eq!(copy, format!("{COPY}\n{}\n{B}\n", A.replace("one", "ONE")));
+        session.close().await.unwrap();
+
+        // Where the file is not what memory holds, memory is written.
+        let other = MemoryStorage::new();
+        put(&other, &format!("{HEADER}\n{A}\n{B}\n"));
+        let mut session = open(&other, options("")).await;
+        other.faults().overwrite(&key(), Some(format!("{HEADER}\n").into())).unwrap();
+        session.fork().await.unwrap().unwrap();
+        assert_eq!(content(&other, &copy_key()).unwrap(), format!("{COPY}\n{A}\n{B}\n"));
+        session.close().await.unwrap();
+    });
+}
+
+/// Copies the session without opening it.
+async fn copied(storage: &MemoryStorage) -> Result<CopiedSession, SessionError> {
+    copy_session(&shared(storage), ForkFrom::new(key(), "/other"), options("")).await
+}
+
+#[test]
+fn a_closed_session_is_copied_by_its_header_alone() {
+    block_on(async {
+        let other_key = "sessions/--other--/2026-01-01T00-00-00-000Z_session-1.jsonl";
+        let header = COPY.replace("\"/w\"", "\"/other\"");
+        let long = HEADER.replace("}", &format!(",\"pad\":\"{}\"}}", "p".repeat(9000)));
+        let slot = r#"{"type":"title","v":1,"title":"T","updatedAt":"u","pad":""#;
+        let slot = format!("{slot}{}\"}}", " ".repeat(256 - slot.len() - 3));
+        for (first, new) in [
+            (HEADER.to_owned(), header.clone()),
+            (format!("\n{HEADER}"), format!("\n{header}")),
+            (format!("{slot}\n{HEADER}"), format!("{slot}\n{header}")),
+            (
+                long.clone(),
+                header.replace(
+                    "\"cwd\":\"/other\"",
+                    &format!("\"cwd\":\"/other\",\"pad\":\"{}\"", "p".repeat(9000)),
+                ),
+            ),
+        ] {
+            let storage = MemoryStorage::new();
+            let rest = format!("{A}\nno json at all\n");
+            put(&storage, &format!("{first}\n{rest}"));
+            let log = StorageKey::new("sessions/--w--/s/0.bash.log").unwrap();
+            storage.put(&log, "log".into(), Default::default()).await.unwrap();
+            storage.faults().record();
+            let copy = copied(&storage).await.unwrap();
+            assert_eq!((copy.key.as_str(), copy.header.id().as_str()), (other_key, "session-1"));
+            assert_eq!(copy.header.parent_session().as_deref(), Some("s"));
+            assert_eq!(copy.diagnostics, []);
+            let reads = storage.faults().operations().into_iter();
+            let reads = reads.filter(|call| call.operation == Operation::Read).count();
+            assert_eq!(reads, 1, "the part that is copied");
+            let text = content(&storage, &copy.key).unwrap();
+            assert_eq!(text, format!("{new}\n{rest}"));
+            let artifact = StorageKey::new(other_key.replace(".jsonl", "/0.bash.log")).unwrap();
+            assert_eq!(content(&storage, &artifact).as_deref(), Some("log"));
+            assert_eq!(content(&storage, &key()).unwrap(), format!("{first}\n{rest}"));
+        }
+    });
+}
+
+#[test]
+fn what_is_not_wholly_as_usual_is_copied_by_opening_it() {
+    block_on(async {
+        for (file, want) in [
+            (format!("\u{feff}{HEADER}\n{A}\n"), vec![A]),
+            (format!("{HEADER}\n{A}\n{{\"torn"), vec![A]),
+            (format!("{HEADER}\n{A}"), vec![A]),
+            (HEADER.to_owned(), vec![]),
+        ] {
+            let storage = MemoryStorage::new();
+            put(&storage, &file);
+            let copy = copied(&storage).await.unwrap();
+            let text = content(&storage, &copy.key).unwrap();
+            assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), want, "{file}");
+        }
+        let storage = MemoryStorage::new();
+        let missing = copied(&storage).await;
+        assert!(matches!(missing, Err(SessionError::NotFound { .. })), "{missing:?}");
+        put(&storage, "garbage\n");
+        let garbage = copied(&storage).await;
+        assert!(matches!(garbage, Err(SessionError::NotASession { .. })), "{garbage:?}");
+        put(&storage, "{\"type\":\"session\",\"version\":9,\"id\":\"s\"}\n");
+        let newer = copied(&storage).await;
+        assert!(matches!(newer, Err(SessionError::ReadOnly { .. })), "{newer:?}");
+        assert_eq!(names(&storage), [KEY]);
+    });
+}
+
+#[test]
+fn a_fault_or_crash_in_any_call_makes_a_whole_copy_or_none() {
+    let source = format!("{HEADER}\n{A}\n{B}\n");
+    let log = StorageKey::new("sessions/--w--/s/0.bash.log").unwrap();
+    for (crash, opened, when) in [
+        (false, false, When::Before),
+        (false, false, When::After),
+        (false, true, When::Before),
+        (false, true, When::After),
+        (true, false, When::Before),
+        (true, false, When::After),
+        (true, true, When::Before),
+        (true, true, When::After),
+    ] {
+        for n in 0.. {
+            let fired = block_on(async {
+                let storage = MemoryStorage::new();
+                put(&storage, &source);
+                storage.put(&log, "log".into(), Default::default()).await.unwrap();
+                let faults = storage.faults();
+                match crash {
+                    true => faults.crash_at(n, when),
+                    false => faults.fail_at(n, when, StorageErrorKind::Full),
+                }
+                let fork = ForkFrom::new(key(), "/w");
+                let result = match opened {
+                    true => SessionManager::fork_from(shared(&storage), fork, options(""))
+                        .await
+                        .map(|session| session.diagnostics().len()),
+                    false => copy_session(&shared(&storage), fork, options(""))
+                        .await
+                        .map(|copy| copy.diagnostics.len()),
+                };
+                let fired = faults.fired();
+                let what = format!("crash {crash}, opened {opened}, {when:?} at {n}: {result:?}");
+                faults.clear();
+                let storage = if crash { storage.restarted() } else { storage.clone() };
+                assert_eq!(content(&storage, &key()).as_ref(), Some(&source), "{what}");
+                let copy = content(&storage, &copy_key());
+                let whole = format!("{COPY}\n{A}\n{B}\n");
+                assert!(copy.as_ref().is_none_or(|copy| *copy == whole), "{what}: {copy:?}");
+                let copied_log =
+                    names(&storage).iter().any(|n| n.ends_with("session-1/0.bash.log"));
+                match &result {
+                    Ok(told) => assert!(copy.is_some() && (copied_log || *told > 0), "{what}"),
+                    // Only a crash leaves what nothing refers to yet, and only a lost answer a copy.
+                    Err(_) if !crash => assert!(copy.is_none() || when == When::After, "{what}"),
+                    Err(_) => {}
+                }
+                fired
+            });
+            if !fired {
+                break;
+            }
         }
     }
 }

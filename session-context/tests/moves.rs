@@ -29,6 +29,8 @@ async fn prepared() -> (MemoryStorage, SessionManager) {
     let session = open(&storage, options("")).await;
     session.artifacts().unwrap().save("bash", "log").await.unwrap();
     storage.put(&child(), "child".into(), Default::default()).await.unwrap();
+    let aside = StorageKey::new(format!("{KEY}.damaged-2026")).unwrap();
+    storage.put(&aside, "aside".into(), Default::default()).await.unwrap();
     (storage, session)
 }
 
@@ -37,12 +39,24 @@ fn named(objects: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn at_old(file: &str) -> Vec<(String, String)> {
-    named(&[(KEY, file), ("sessions/--w--/s/0.bash.log", "log"), (child().as_str(), "child")])
+    let aside = format!("{KEY}.damaged-2026");
+    named(&[
+        (KEY, file),
+        (&aside, "aside"),
+        ("sessions/--w--/s/0.bash.log", "log"),
+        (child().as_str(), "child"),
+    ])
 }
 
 fn at_new(file: &str) -> Vec<(String, String)> {
     let child = "sessions/--other--/s/agent.jsonl";
-    named(&[(TO, file), ("sessions/--other--/s/0.bash.log", "log"), (child, "child")])
+    let aside = format!("{TO}.damaged-2026");
+    named(&[
+        (TO, file),
+        (&aside, "aside"),
+        ("sessions/--other--/s/0.bash.log", "log"),
+        (child, "child"),
+    ])
 }
 
 #[test]
@@ -143,7 +157,7 @@ fn a_fault_in_any_call_leaves_the_session_at_one_place_and_usable() {
                 let session =
                     SessionManager::open(shared(&storage), key, "/w", options("9")).await.unwrap();
                 assert_eq!(ids(&session), ["a", "b", added.as_str()], "{what}");
-                assert_eq!(all(&storage).len(), 3, "{what}: opening takes the rest along");
+                assert_eq!(all(&storage).len(), 4, "{what}: opening takes the rest along");
                 session.close().await.unwrap();
                 fired
             });

@@ -10,7 +10,7 @@ use session_context::operations::{
 };
 use session_model::storage::{AppendOptions, SessionStorage, StorageErrorKind, StorageKey};
 use session_store_memory::{MemoryStorage, When};
-use support::store::{A, HEADER, all, content, key, put};
+use support::store::{A, HEADER, KEY, all, content, key, put};
 use support::{Ticking, block_on, shared};
 
 const TRASHED: &str = "trash/2026-01-01T00-00-00-000Z_s";
@@ -22,6 +22,7 @@ fn prepared() -> MemoryStorage {
     for (name, text) in [
         ("sessions/--w--/s/0.bash.log", "log"),
         ("sessions/--w--/s/agent.jsonl", "child"),
+        ("sessions/--w--/s.jsonl.torn-2026", "torn"),
         ("sessions/--w--/t.jsonl", "another"),
     ] {
         let name = StorageKey::new(name).unwrap();
@@ -36,6 +37,7 @@ fn in_trash() -> Vec<(String, String)> {
         ("sessions/--w--/t.jsonl".to_owned(), "another"),
         (format!("{TRASHED}/origin.json"), RECORD),
         (format!("{TRASHED}/s.jsonl"), session.as_str()),
+        (format!("{TRASHED}/s.jsonl.torn-2026"), "torn"),
         (format!("{TRASHED}/s/0.bash.log"), "log"),
         (format!("{TRASHED}/s/agent.jsonl"), "child"),
     ]
@@ -104,7 +106,7 @@ fn what_is_in_use_or_not_there_is_refused() {
             assert!(matches!(missing, Err(SessionError::NotFound { .. })), "{missing:?}");
         }
         delete_session_forever(&shared(&storage), &key()).await.unwrap();
-        assert_eq!(all(&storage), before[3..]);
+        assert_eq!(all(&storage), before[4..]);
     });
 }
 
@@ -138,6 +140,8 @@ fn place(storage: &MemoryStorage, what: &str) -> StorageKey {
         let artifact = (format!("{stem}/{rest}"), text.to_owned());
         assert!(left.contains(&artifact), "{what}: {left:?}");
     }
+    let aside = (format!("{name}.torn-2026"), "torn".to_owned());
+    assert!(left.contains(&aside), "{what}: {left:?}");
     StorageKey::new(name).unwrap()
 }
 
@@ -200,5 +204,85 @@ fn names_of_any_length_fit_into_the_trash() {
         assert_eq!(deleted.key.file_name(), name);
         let trash = list_trash(&storage).await.unwrap();
         assert_eq!(trash[0].from, long);
+    });
+}
+
+#[test]
+fn whoever_comes_next_finishes_what_was_cut_off() {
+    let other = StorageKey::new("sessions/--w--/t.jsonl").unwrap();
+    let (mut in_trash, mut at_home) = (0, 0);
+    for (which, when) in [Step::Delete, Step::Restore]
+        .into_iter()
+        .flat_map(|which| [(which, When::Before), (which, When::After)])
+    {
+        for n in 0.. {
+            let crashing = prepared();
+            let faults = crashing.faults();
+            let result = block_on(step(&crashing, which, || faults.crash_at(n, when)));
+            let storage = crashing.restarted();
+            let what = format!("{which:?} {when:?} at {n}: {result:?}");
+            block_on(delete_session(&shared(&storage), &other, &Ticking::default())).unwrap();
+            let home = place(&storage, &what) == key();
+            let (named, stray) = if home { (KEY, TRASHED) } else { (TRASHED, "sessions/--w--/s") };
+            let left = all(&storage);
+            // A record nothing belongs to is all that may be left.
+            let strays: Vec<_> = left
+                .iter()
+                .filter(|(name, _)| name.starts_with(stray) && !name.starts_with(named))
+                .filter(|(name, _)| !name.ends_with("/origin.json") && !name.contains("_t"))
+                .collect();
+            assert!(strays.is_empty(), "{what}: {strays:?}");
+            assert!(!left.iter().any(|(name, _)| name.ends_with("unfinished.json")), "{what}");
+            *if home { &mut at_home } else { &mut in_trash } += 1;
+            if !faults.fired() {
+                break;
+            }
+        }
+    }
+    assert!(in_trash > 10 && at_home > 10, "{in_trash} {at_home}");
+}
+
+#[test]
+fn what_was_changed_since_stays_where_it_is() {
+    block_on(async {
+        let storage = prepared();
+        delete_session(&shared(&storage), &key(), &Ticking::default()).await.unwrap();
+        // As a deletion leaves it that was cut off, with one artifact written to since.
+        for (name, text) in [
+            (format!("{TRASHED}/unfinished.json"), RECORD),
+            ("sessions/--w--/s/0.bash.log".to_owned(), "log"),
+            ("sessions/--w--/s/agent.jsonl".to_owned(), "changed"),
+        ] {
+            let name = StorageKey::new(name).unwrap();
+            storage.put(&name, text.into(), Default::default()).await.unwrap();
+        }
+        let other = StorageKey::new("sessions/--w--/t.jsonl").unwrap();
+        delete_session(&shared(&storage), &other, &Ticking::default()).await.unwrap();
+        let left = all(&storage);
+        let text = |name: &str| left.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str());
+        assert_eq!(text("sessions/--w--/s/agent.jsonl"), Some("changed"));
+        assert_eq!(text(&format!("{TRASHED}/s/agent.jsonl")), Some("child"));
+        assert_eq!(text("sessions/--w--/s/0.bash.log"), None);
+        assert_eq!(text(&format!("{TRASHED}/unfinished.json")), Some(RECORD));
+    });
+}
+
+#[test]
+fn what_is_in_use_may_not_be_cut_off() {
+    block_on(async {
+        let storage = prepared();
+        let note = StorageKey::new(format!("{TRASHED}/unfinished.json")).unwrap();
+        let copy = StorageKey::new(format!("{TRASHED}/s/0.bash.log")).unwrap();
+        for (name, text) in [(&note, RECORD), (&copy, "log")] {
+            storage.put(name, text.into(), Default::default()).await.unwrap();
+        }
+        let writer = storage.open_append(&key(), AppendOptions::exclusive("rm")).await.unwrap();
+        let other = StorageKey::new("sessions/--w--/t.jsonl").unwrap();
+        delete_session(&shared(&storage), &other, &Ticking::default()).await.unwrap();
+        assert!(content(&storage, &note).is_some() && content(&storage, &copy).is_some());
+        drop(writer);
+        storage.put(&other, "another".into(), Default::default()).await.unwrap();
+        delete_session(&shared(&storage), &other, &Ticking::default()).await.unwrap();
+        assert_eq!((content(&storage, &note), content(&storage, &copy)), (None, None));
     });
 }

@@ -71,6 +71,7 @@ mod list;
 mod lock;
 mod names;
 mod open;
+mod peek;
 mod read;
 mod remove;
 mod replace;

@@ -30,11 +30,12 @@ pub(crate) fn open(parents: &mut Parents<'_>, key: &StorageKey) -> Result<(File,
     let dir = parents.of(key).during(OPERATION, key)?.ok_or_else(not_found)?;
     let opened = dir::open(dir, key.file_name(), OFlags::RDONLY);
     let file = opened.during(OPERATION, key)?.ok_or_else(not_found)?;
-    match dir::identify(&file).during(OPERATION, key)? {
-        Found::Object(_) => {
-            let state = state(&file).during(OPERATION, key)?;
-            Ok((file, state))
-        }
+    let found = {
+        let _courtesy = Courtesy::of_reader(&file);
+        dir::identify(&file).during(OPERATION, key)?
+    };
+    match found {
+        Found::Object(state) => Ok((file, state)),
         Found::Nothing | Found::Directory => Err(not_found()),
     }
 }

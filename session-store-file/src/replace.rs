@@ -1,18 +1,19 @@
 //! Replacing, copying and moving whole objects.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use session_model::storage::{
-    ObjectMeta, Precondition, PutOptions, Result, StorageError, StorageKey,
+    ObjectMeta, Payload, Precondition, PutOptions, Result, StorageError, StorageKey,
 };
 
 use crate::dir::{self, Found};
 use crate::error::During;
 use crate::state::State;
 use crate::store::{Parents, Store, is_durable};
-use crate::temp::Temp;
+use crate::temp::{self, Temp};
 use crate::{lease, read, remove};
 
 /// An object that has just been put in place; its directory is not yet durable.
@@ -72,6 +73,29 @@ impl Store {
             placed.dir.sync_all().during("make durable", key)?;
         }
         Ok(placed.state.meta(key))
+    }
+
+    pub(crate) fn put_joined(
+        self: &Arc<Self>,
+        key: &StorageKey,
+        head: &Payload,
+        (source, part): (&StorageKey, Range<u64>),
+        options: &PutOptions,
+    ) -> Result<ObjectMeta> {
+        let (file, state) = read::open(&mut Parents::new(self), source)?;
+        let len = part.end.saturating_sub(part.start);
+        if part.end > state.size {
+            return Err(StorageError::ends_before(source, &part));
+        }
+        self.put(key, options, |target| {
+            temp::write(target, head)?;
+            (&file).seek(SeekFrom::Start(part.start))?;
+            // As in a copy, the bytes need not come into this process.
+            match io::copy(&mut (&file).take(len), &mut &*target)? {
+                copied if copied == len => Ok(()),
+                _ => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        })
     }
 
     pub(crate) fn copy(

@@ -1,6 +1,7 @@
 //! The backend itself.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::list::Listing;
 use crate::root::{self, OpenRootError};
 use crate::store::{Parents, Store, is_durable};
 use crate::writer::FileWriter;
-use crate::{read, temp};
+use crate::{peek, read, temp};
 
 /// How a [`FileStorage`] works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,18 +125,7 @@ impl SessionStorage for FileStorage {
     }
 
     async fn peek(&self, keys: &[StorageKey], head: u64, tail: u64) -> Vec<Result<Peek>> {
-        let plan = |size: u64| {
-            let head = head.min(size);
-            vec![0..head, size.saturating_sub(tail).max(head)..size]
-        };
-        let mut parents = Parents::new(&self.store);
-        let peek = |key| {
-            let (state, mut parts) = read::read(&mut parents, key, plan)?;
-            let tail = parts.pop().unwrap_or_default();
-            let head = parts.pop().unwrap_or_default();
-            Ok(Peek::new(state.meta(key), head, tail))
-        };
-        keys.iter().map(peek).collect()
+        peek::peek(&self.store, keys, head, tail)
     }
 
     async fn put(
@@ -145,6 +135,17 @@ impl SessionStorage for FileStorage {
         options: PutOptions,
     ) -> Result<ObjectMeta> {
         self.store.put(key, &options, |file| temp::write(file, &body))
+    }
+
+    async fn put_joined(
+        &self,
+        key: &StorageKey,
+        head: Payload,
+        source: &StorageKey,
+        part: Range<u64>,
+        options: PutOptions,
+    ) -> Result<ObjectMeta> {
+        self.store.put_joined(key, &head, (source, part), &options)
     }
 
     async fn open_append(

@@ -42,6 +42,9 @@ pub enum FindingCode {
     UnusedBlob,
     /// Bytes that a repair put aside.
     SetAside,
+    /// A session that was being taken to the trash or back when its process ended; what goes along
+    /// with it may lie at both places.
+    CutOff,
     /// A file or directory that others can read or write.
     TooOpen,
     /// A temporary file of a writer that is gone.
@@ -79,6 +82,7 @@ impl FindingCode {
             Self::StrayBlob => "stray-blob",
             Self::UnusedBlob => "unused-blob",
             Self::SetAside => "set-aside",
+            Self::CutOff => "cut-off",
             Self::TooOpen => "too-open",
             Self::Leftover => "leftover",
             Self::StaleClaim => "stale-claim",
@@ -132,6 +136,8 @@ pub enum Remedy {
     Tighten,
     /// It is moved into the trash.
     Retire,
+    /// What was cut off is finished.
+    Finish,
 }
 
 impl Remedy {
@@ -143,6 +149,7 @@ impl Remedy {
             }
             Self::Tighten => "take the rights of others",
             Self::Retire => "move it into the trash",
+            Self::Finish => "take what goes along with the session to where it is",
         }
     }
 }

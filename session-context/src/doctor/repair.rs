@@ -42,8 +42,24 @@ pub(super) async fn all(
                     outcome
                 }
             },
+            Remedy::Finish => finish(storage, survey, &finding.path).await,
             Remedy::Tighten | Remedy::Retire => on_disk(survey, remedy, &finding.path, options),
         };
+    }
+}
+
+/// Finishes what was cut off, by its note.
+async fn finish(storage: &dyn SessionStorage, survey: &Survey, note: &str) -> Outcome {
+    let mut all = survey.unfinished.iter();
+    let Some(unfinished) = all.find(|unfinished| unfinished.note.as_str() == note) else {
+        return Outcome::Found;
+    };
+    match unfinished.finish(storage).await {
+        Ok(left) => match left.first() {
+            None => Outcome::Repaired("all of the session is at one place".to_owned()),
+            Some(error) => Outcome::Failed(error.to_string()),
+        },
+        Err(error) => Outcome::Failed(error.to_string()),
     }
 }
 

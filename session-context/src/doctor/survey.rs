@@ -18,6 +18,7 @@ use session_model::{BlobRef, CURRENT_VERSION, Diagnostic, Entry, EntryKind, Sess
 use super::{DoctorOptions, TRASH_DIR};
 use crate::blobs::{BlobError, BlobStore, GcOptions};
 use crate::error::Result;
+use crate::operations::unfinished::{Unfinished, find_unfinished};
 
 /// Everything a check looks at.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub(super) struct Survey {
     /// Folders of artifacts whose session is not there, and how many they are.
     pub(super) orphaned: BTreeMap<String, usize>,
     pub(super) asides: Vec<Aside>,
+    /// Deletions and restorations that were cut off.
+    pub(super) unfinished: Vec<Unfinished>,
     /// Files among the blobs that are none.
     pub(super) stray_blobs: Vec<String>,
     /// What is damaged or could not be read.
@@ -108,6 +111,9 @@ impl Survey {
         }
         let keys: Vec<_> =
             found.into_iter().map(|meta| meta.key).filter(|key| is_wanted(key, only)).collect();
+        if only.is_none() {
+            survey.unfinished = find_unfinished(&**storage).await?;
+        }
         // Only there sessions and their blobs lie together.
         let is_agent_dir = only.is_none() && keys.iter().any(is_of_agent);
         let is_session = |key: &StorageKey| artifacts_key(key).is_some() || only == Some(key);

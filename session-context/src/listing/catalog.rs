@@ -5,7 +5,7 @@ use std::sync::Arc;
 use session_model::layout::SESSIONS_DIR;
 use session_model::storage::{SessionStorage, StorageKey};
 
-use super::{CwdFilter, ListingOptions, Scope, SessionRow, find, list_places};
+use super::{CwdFilter, KnownSummaries, ListingOptions, Scope, SessionRow, find, list_places};
 use crate::Result;
 
 /// A storage, and which of its sessions are meant.
@@ -30,7 +30,9 @@ impl Place {
 
 /// The sessions of one or several places, as one list.
 ///
-/// Nothing is kept between calls: the files are the truth, and each call looks at them.
+/// The files are the truth: each call asks for their sizes, times and versions. What it makes of
+/// a file is kept, so that a later call looks only into those that have changed since. Clones share
+/// what is kept.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,12 +56,13 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct SessionCatalog {
     places: Vec<Place>,
+    known: KnownSummaries,
 }
 
 impl SessionCatalog {
     /// The sessions of these places; [`SessionRow::place`] counts them in this order.
     pub fn new(places: Vec<Place>) -> Self {
-        Self { places }
+        Self { places, known: KnownSummaries::default() }
     }
 
     /// Returns the places.
@@ -80,7 +83,7 @@ impl SessionCatalog {
     pub async fn list_all(&self, options: ListingOptions<'_>) -> Result<Vec<SessionRow>> {
         let places: Vec<_> =
             self.places.iter().map(|place| (&*place.storage, &place.scope)).collect();
-        list_places(&places, options).await
+        list_places(&places, options, Some(&self.known)).await
     }
 
     /// Lists the sessions of a directory.

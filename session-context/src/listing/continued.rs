@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use session_model::layout::{Breadcrumb, SESSIONS_DIR, TerminalId};
-use session_model::storage::{
-    SessionStorage, SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
-};
+use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 
 use super::cwd::cwd_stat;
-use super::{CwdFilter, Place, SessionCatalog, row_of};
+use super::look::look;
+use super::{CwdFilter, Place, SessionCatalog};
 use crate::Result;
 
 /// Where a session is.
@@ -97,10 +96,7 @@ fn located(agent_dir: &Arc<dyn SessionStorage>, file: &str) -> Option<SessionLoc
 async fn is_session(place: &SessionLocation) -> bool {
     let SessionLocation { storage, key } = place;
     let Ok(meta) = storage.head(key).await else { return false };
-    let keys = std::slice::from_ref(key);
-    let mut peeks = storage.peek(keys, super::HEAD_BYTES, super::TAIL_BYTES).await;
-    let gone = || Err(StorageError::NotFound { key: key.clone() });
-    let row = row_of(&**storage, &meta, peeks.pop().unwrap_or_else(gone)).await;
+    let row = look(&**storage, &[meta]).await.pop().flatten();
     row.is_some_and(|row| row.summary.is_ok())
 }
 

@@ -4,7 +4,9 @@ mod catalog;
 mod continued;
 mod cwd;
 mod find;
+mod known;
 mod lineage;
+mod look;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -13,22 +15,22 @@ use std::collections::{HashMap, HashSet};
 
 use session_model::layout::SESSION_SUFFIX;
 use session_model::storage::{
-    ListOptions, ObjectMeta, Peek, SessionStorage, SessionStorageExt, StorageError,
-    StorageErrorKind, StorageKey,
+    ListOptions, ObjectMeta, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
-use session_model::summary::{FileParts, HEAD_BYTES, SessionSummary, SummaryError, TAIL_BYTES};
+use session_model::summary::SessionSummary;
 
-use crate::{Result, SessionError};
+use crate::Result;
 
 pub use catalog::{Place, SessionCatalog};
 pub use continued::{SessionLocation, session_to_continue};
 pub(crate) use cwd::cwd_stat;
 pub use cwd::{CwdFilter, CwdState};
+use known::KnownSummaries;
 pub use lineage::{Kinship, LineageNode, lineage};
 pub use row::SessionRow;
 
 /// How many files are looked at in one call of the storage.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 
 /// Stands for a file directly in the storage whose name can be no key.
 const UNNAMED: &str = "?";
@@ -76,7 +78,7 @@ pub struct ListingOptions<'a> {
     /// Whether sessions of child agents, which lie among the artifacts of others, are listed too;
     /// default: they are not.
     pub children: bool,
-    /// What is told of the progress, after every 64 files; default: nothing.
+    /// What is told of the progress, after every 256 files; default: nothing.
     pub progress: Option<&'a mut (dyn FnMut(ListingProgress) + Send)>,
 }
 
@@ -151,13 +153,14 @@ pub async fn list_sessions(
     scope: &Scope,
     options: ListingOptions<'_>,
 ) -> Result<Vec<SessionRow>> {
-    list_places(&[(storage, scope)], options).await
+    list_places(&[(storage, scope)], options, None).await
 }
 
 /// Lists the sessions of several places as one list, each file once.
 async fn list_places(
     places: &[(&dyn SessionStorage, &Scope)],
     options: ListingOptions<'_>,
+    known: Option<&KnownSummaries>,
 ) -> Result<Vec<SessionRow>> {
     let ListingOptions { mut cwd, limit, children, mut progress } = options;
     let (mut files, mut rows) = (Vec::new(), Vec::new());
@@ -167,13 +170,23 @@ async fn list_places(
         files.push(found);
     }
     let (mut done, total) = (0, files.iter().map(Vec::len).sum());
-    for (place, files) in files.iter().enumerate() {
+    for (place, files) in files.into_iter().enumerate() {
         let storage = places[place].0;
         for batch in files.chunks(BATCH) {
-            let keys: Vec<_> = batch.iter().map(|file| file.meta.key.clone()).collect();
-            let peeks = storage.peek(&keys, HEAD_BYTES, TAIL_BYTES).await;
-            for (file, peek) in batch.iter().zip(peeks) {
-                let row = row_of(storage, &file.meta, peek).await;
+            let find = |file: &SessionFile| known?.find(place, &file.meta);
+            let found: Vec<_> = batch.iter().map(find).collect();
+            let new = batch.iter().zip(&found).filter(|(_, found)| found.is_none());
+            let new: Vec<_> = new.map(|(file, _)| file.meta.clone()).collect();
+            let mut new = look::look(storage, &new).await.into_iter();
+            for (file, found) in batch.iter().zip(found) {
+                let meta = &file.meta;
+                let row = match found {
+                    Some(summary) => {
+                        let (key, meta) = (meta.key.clone(), meta.clone());
+                        Some(SessionRow::new(storage, key, Some(meta), Ok(summary)))
+                    }
+                    None => new.next().flatten(),
+                };
                 let agent_of = file.agent_of.clone();
                 rows.extend(row.map(|row| SessionRow { place, agent_of, ..row }));
             }
@@ -182,6 +195,13 @@ async fn list_places(
                 progress(ListingProgress { done, total });
             }
         }
+    }
+    if let Some(known) = known {
+        known.keep(
+            rows.iter().filter_map(|row| {
+                Some((row.place, row.meta.as_ref()?, row.summary.as_ref().ok()?))
+            }),
+        );
     }
     if places.len() > 1 {
         // One place may lie in another.
@@ -264,39 +284,6 @@ async fn session_files(
     };
     let files = files.into_iter().map(|meta| SessionFile { agent_of: agent_of(&meta.key), meta });
     Ok((files.filter(|file| children || file.agent_of.is_none()).collect(), rows))
-}
-
-/// Makes the row of a file; `None` if it is gone.
-async fn row_of(
-    storage: &dyn SessionStorage,
-    meta: &ObjectMeta,
-    peek: Result<Peek, StorageError>,
-) -> Option<SessionRow> {
-    let key = &meta.key;
-    let (mut peek, mut asked) = (peek, HEAD_BYTES);
-    let summary = loop {
-        let parts = match peek {
-            Ok(peek) => FileParts::from(peek),
-            Err(error) if error.kind() == StorageErrorKind::NotFound => return None,
-            Err(error) => break Err(error.into()),
-        };
-        match SessionSummary::from_parts(&parts) {
-            Ok(summary) => break Ok(summary),
-            Err(SummaryError::NeedMore { head }) if head <= asked => {
-                let what = format!("reading the first {asked} bytes of {key}");
-                break Err(StorageError::Unsupported { what }.into());
-            }
-            Err(SummaryError::NeedMore { head }) => {
-                asked = head;
-                let keys = std::slice::from_ref(key);
-                peek = storage.peek(keys, head, TAIL_BYTES).await.pop()?;
-            }
-            Err(SummaryError::NotASession(source)) => {
-                break Err(SessionError::NotASession { key: key.clone(), source });
-            }
-        }
-    };
-    Some(SessionRow::new(storage, key.clone(), Some(meta.clone()), summary))
 }
 
 fn mark_shared_ids(rows: &mut [SessionRow]) {

@@ -6,6 +6,7 @@ use session_model::summary::SessionStatus;
 use session_store_memory::{MemoryStorage, Operation, When};
 
 use super::*;
+use crate::SessionError;
 
 fn key(key: &str) -> StorageKey {
     StorageKey::new(key).unwrap()
@@ -180,14 +181,14 @@ fn more_is_read_for_a_long_header_alone() {
 #[test]
 fn files_are_looked_at_in_batches() {
     let storage = MemoryStorage::new();
-    for n in 0..130 {
+    for n in 0..260 {
         put(&storage, &format!("sessions/x/{n:03}.jsonl"), &session(&n.to_string(), "/w", 1));
     }
     let mut seen = Vec::new();
     let mut note = |progress: ListingProgress| seen.push((progress.done, progress.total));
     let rows = list(&storage, &all(), ListingOptions::default().progress(&mut note));
-    assert_eq!(rows.len(), 130);
-    assert_eq!(seen, [(64, 130), (128, 130), (130, 130)]);
+    assert_eq!(rows.len(), 260);
+    assert_eq!(seen, [(256, 260), (260, 260)]);
 }
 
 #[test]
@@ -222,4 +223,77 @@ fn the_most_recent_session_is_a_session_of_the_directory() {
         ("sessions/x/2.jsonl", "sessions/x/2.jsonl")
     );
     assert_eq!(row.summary.unwrap().status, SessionStatus::Pending);
+}
+
+#[test]
+fn a_file_that_is_as_it_was_is_not_looked_into_again() {
+    let storage = MemoryStorage::new();
+    let names = ["sessions/x/a.jsonl", "sessions/x/b.jsonl", "sessions/x/c.jsonl"];
+    for (name, id) in names.iter().zip(["a", "b", "c"]) {
+        put(&storage, name, &session(id, "/w", 1));
+    }
+    let known = KnownSummaries::default();
+    let list = || {
+        storage.faults().record();
+        let options = ListingOptions::default();
+        let rows = block_on(list_places(&[(&storage, &all())], options, Some(&known))).unwrap();
+        let peeked = storage.faults().operations().into_iter();
+        let peeked = peeked.filter(|call| call.operation == Operation::Peek);
+        let ids: Vec<_> = rows.iter().map(|row| row.summary.as_ref().unwrap().id.clone()).collect();
+        (ids, peeked.flat_map(|call| call.keys).collect::<Vec<_>>())
+    };
+    // What was written just now may change again without its version telling.
+    assert_eq!(list(), (vec!["a".into(), "b".into(), "c".into()], names.map(key).to_vec()));
+    assert_eq!(list().1, names.map(key));
+    let keep = |names: &[&str]| {
+        let rows: Vec<_> = block_on(list_sessions(&storage, &all(), ListingOptions::default()))
+            .unwrap()
+            .into_iter()
+            .filter(|row| names.contains(&row.key.as_str()))
+            .map(|row| {
+                let mut summary = row.summary.unwrap();
+                summary.id += ", kept";
+                let meta = row.meta.unwrap();
+                let (key, version) = (meta.key, meta.version);
+                (ObjectMeta::new(key, meta.size, std::time::UNIX_EPOCH, version), summary)
+            })
+            .collect();
+        known.keep(rows.iter().map(|(meta, summary)| (0, meta, summary)));
+    };
+    keep(&names);
+    put(&storage, names[1], &session("b2", "/w", 1));
+    let want = vec!["a, kept".to_owned(), "b2".to_owned(), "c, kept".to_owned()];
+    assert_eq!(list(), (want, vec![key(names[1])]));
+    // A list keeps what it has seen, and nothing else.
+    keep(&names[..1]);
+    assert_eq!(list().1, [key(names[1]), key(names[2])]);
+    keep(&names);
+    storage.faults().record();
+    let (blobs, everything) = (Scope::Bucket(key("blobs")), all());
+    let places: [(&dyn SessionStorage, &Scope); 2] = [(&storage, &blobs), (&storage, &everything)];
+    let options = ListingOptions::default();
+    let rows = block_on(list_places(&places, options, Some(&known))).unwrap();
+    assert!(rows.iter().all(|row| row.summary.as_ref().unwrap().id.len() <= 2));
+}
+
+#[test]
+fn files_share_threads_and_keep_their_places() {
+    let storage = MemoryStorage::new();
+    let mut want = Vec::new();
+    for n in 0..100 {
+        let name = format!("sessions/x/{n:03}.jsonl");
+        let text =
+            if n % 7 == 3 { "garbage\n".to_owned() } else { session(&n.to_string(), "/w", 1) };
+        put(&storage, &name, &text);
+        want.push((n % 7 == 3, format!("x/{n:03}.jsonl")));
+    }
+    want.sort();
+    let rows = list(&storage, &all(), ListingOptions::default());
+    let shown: Vec<_> = rows.iter().map(|row| row.summary.is_err()).zip(names(&rows)).collect();
+    let want: Vec<_> = want.iter().map(|(is_none, name)| (*is_none, name.as_str())).collect();
+    assert_eq!(shown, want);
+    for row in rows.iter().filter(|row| row.summary.is_ok()) {
+        let number: usize = row.summary.as_ref().unwrap().id.parse().unwrap();
+        assert!(row.key.as_str().ends_with(&format!("/{number:03}.jsonl")));
+    }
 }

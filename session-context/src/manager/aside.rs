@@ -10,6 +10,14 @@ use session_model::{Diagnostic, DiagnosticCode};
 
 use crate::error::Result;
 
+/// Tells whether an object was put aside of a session.
+pub(crate) fn is_of(key: &StorageKey, session: &StorageKey) -> bool {
+    let why = key.as_str().strip_prefix(session.as_str()).and_then(|rest| rest.strip_prefix('.'));
+    why.is_some_and(|why| WORDS.iter().any(|word| why.starts_with(&format!("{word}-"))))
+}
+
+const WORDS: [&str; 3] = ["damaged", "torn", "changed"];
+
 /// Why bytes are put aside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Aside {

@@ -1,5 +1,6 @@
 //! Going on in a copy: forks, and sessions of one branch only.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use session_model::body::{EntryBody, Label};
@@ -8,15 +9,13 @@ use session_model::env::fresh_entry_id;
 use session_model::json::{ObjectEdit, RawJson};
 use session_model::layout::session_file_name;
 use session_model::migrate::migrate;
-use session_model::storage::{
-    AppendOptions, Durability, Precondition, PutOptions, SessionStorage, StorageErrorKind,
-    StorageKey,
-};
+use session_model::storage::{Durability, SessionStorage, StorageKey};
 use session_model::time::to_iso;
 use session_model::{
     Diagnostic, DiagnosticCode, Entry, EntryKind, NewHeader, SessionDocument, SessionHeader,
 };
 
+use super::copy::{Copy, Written, remove_quietly};
 use super::open::bucket_of;
 use super::persist::read_if_there;
 use super::{FileState, NewSession, SessionManager, SessionOptions};
@@ -94,7 +93,16 @@ impl SessionManager {
         // The old file keeps its torn end; part of a record is nothing to go on from.
         document.forget_torn_tail();
         *document.header_mut() = forked_header(self.header(), &id, &time, None);
-        self.go_on_in(key, document).await.map(Some)
+        let rest = self.saved_rest();
+        self.go_on_in(key, document, rest).await.map(Some)
+    }
+
+    /// What of the file follows the header, if the file holds what memory does.
+    fn saved_rest(&self) -> Option<Range<u64>> {
+        let FileState::Open(writer) = &self.file else { return None };
+        let rest = self.document.beginning().len()..self.document.to_payload().len();
+        let is_saved = self.failure.is_none() && writer.len() == rest.end;
+        (is_saved && self.document.torn_tail().is_empty()).then_some(rest)
     }
 
     /// Copies a session: a new id, all branches with the same entry ids, and the artifacts; old
@@ -139,7 +147,7 @@ impl SessionManager {
         let reading = FileState::ReadOnly("it is the source of a copy".to_owned());
         let source_document = SessionDocument::new(document.header().clone());
         let mut manager = Self::assemble(storage, source, source_document, reading, options);
-        manager.go_on_in(key, document).await?;
+        manager.go_on_in(key, document, None).await?;
         diagnostics.append(&mut manager.diagnostics);
         manager.diagnostics = diagnostics;
         Ok(manager)
@@ -184,7 +192,7 @@ impl SessionManager {
             document.push(entry);
         }
         let key = beside(&self.key, &time, &id)?;
-        let forked = self.go_on_in(key, document).await?;
+        let forked = self.go_on_in(key, document, None).await?;
         if self.persistent {
             return Ok(Some(forked));
         }
@@ -223,30 +231,26 @@ impl SessionManager {
 
     /// Writes a new file that holds this document, copies the artifacts beside it, and goes on
     /// there; on any failure nothing has changed.
-    async fn go_on_in(&mut self, key: StorageKey, document: SessionDocument) -> Result<Forked> {
-        // The file comes last, so that it never refers to what is yet to come.
+    ///
+    /// `rest` is what of the present file follows the header in the new one too.
+    async fn go_on_in(
+        &mut self,
+        key: StorageKey,
+        document: SessionDocument,
+        rest: Option<Range<u64>>,
+    ) -> Result<Forked> {
         self.save_blobs(document.tree().entries()).await?;
-        let (copied, mut left_behind) = self.copy_artifacts_to(&key).await;
-        let new = PutOptions::when(Precondition::Absent);
-        let payload = document.to_payload();
-        let claim = AppendOptions::exclusive(&self.owner).when(Precondition::Length(payload.len()));
-        let written = match self.storage.put(&key, payload, new).await {
-            Ok(_) => self.storage.open_append(&key, claim).await,
-            Err(error) => Err(error),
-        };
-        let writer = match written {
-            Ok(writer) => writer,
-            Err(error) => {
-                // A new id is in the name: unless somebody was there first, it is ours.
-                if error.kind() != StorageErrorKind::AlreadyExists {
-                    remove_quietly(&*self.storage, &key).await;
-                }
-                for artifact in &copied {
-                    remove_quietly(&*self.storage, artifact).await;
-                }
-                return Err(error.into());
+        let copy = Copy { storage: &self.storage, from: &self.key, to: &key, owner: &self.owner };
+        let written = match copy.write(&document, rest.clone()).await {
+            // Somebody took the file away or cut it; memory still holds everything.
+            Err(SessionError::Storage(error))
+                if rest.is_some() && error.key() == Some(&self.key) =>
+            {
+                copy.write(&document, None).await
             }
+            written => written,
         };
+        let Written { writer, mut left_behind } = written?;
         if let FileState::Open(mut old) | FileState::Pending(Some(mut old)) =
             std::mem::replace(&mut self.file, FileState::Open(writer))
         {
@@ -266,24 +270,10 @@ impl SessionManager {
         left_behind.into_iter().for_each(|diagnostic| self.note(diagnostic));
         Ok(forked)
     }
-
-    /// Copies the artifacts to those of another session, as far as that works.
-    async fn copy_artifacts_to(&mut self, key: &StorageKey) -> (Vec<StorageKey>, Vec<Diagnostic>) {
-        let (Ok(ours), Ok(theirs)) =
-            (self.artifacts(), Artifacts::of(Arc::clone(&self.storage), key))
-        else {
-            return Default::default();
-        };
-        let copied = ours.copy_to(&theirs).await;
-        let told = copied.failed.iter().map(|error| {
-            Diagnostic::new(DiagnosticCode::ArtifactLeftBehind, format!("not copied: {error}"))
-        });
-        (copied.done, told.collect())
-    }
 }
 
 /// The header of a copy: everything stays but what makes it a session of its own.
-fn forked_header(
+pub(crate) fn forked_header(
     old: &SessionHeader,
     id: &str,
     time: &str,
@@ -341,13 +331,4 @@ fn refuse_newer(key: &StorageKey, header: &SessionHeader) -> Result<()> {
     }
     let reason = "it is of a newer format; update the program to copy it".to_owned();
     Err(SessionError::ReadOnly { key: key.clone(), reason })
-}
-
-/// Takes back an object of a step that failed; the failure itself is reported.
-async fn remove_quietly(storage: &dyn SessionStorage, key: &StorageKey) {
-    if let Err(error) = storage.remove(key).await
-        && error.kind() != StorageErrorKind::NotFound
-    {
-        tracing::warn!(%key, error = %error, "an unfinished copy stays");
-    }
 }

@@ -14,7 +14,7 @@ use super::fork::path_or_key;
 use super::open::bucket_of;
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
-use crate::operations::relocate::{bring_rest, relocate};
+use crate::operations::relocate::{Over, bring_rest, relocate};
 
 /// The header's list of the places a session's file was at.
 const PREVIOUS: &str = "previousSessionFiles";
@@ -150,7 +150,7 @@ impl SessionManager {
         }
     }
 
-    /// Brings artifacts along that a move left behind when it was cut off.
+    /// Brings along what a move left behind when it was cut off.
     pub(super) async fn finish_move(&mut self) {
         let Some(old) = last_place(self.header())
             .and_then(|place| key_of(&*self.storage, &self.key, &place))
@@ -158,13 +158,10 @@ impl SessionManager {
         else {
             return;
         };
-        let (Some(from), Some(to)) = (artifacts_key(&old), artifacts_key(&self.key)) else {
-            return;
-        };
         match self.storage.exists(&old).await {
             Ok(true) => {}
             Ok(false) => {
-                let left_behind = bring_rest(&*self.storage, &from, &to).await;
+                let left_behind = bring_rest(&*self.storage, &old, &self.key, Over::Unknown).await;
                 self.note_left_behind(&left_behind);
             }
             Err(error) => self.note_left_behind(&[error]),

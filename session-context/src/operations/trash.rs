@@ -4,20 +4,22 @@
 //! trash/<time>_<session>/origin.json       where it was, and when it was deleted
 //! trash/<time>_<session>/<session>.jsonl   the session
 //! trash/<time>_<session>/<session>/        its artifacts
+//! trash/<time>_<session>/unfinished.json   as origin.json, while it is taken there or back
 //! ```
 
 use std::sync::Arc;
 
 use session_model::env::Clock;
 use session_model::json::{ObjectBuilder, RawJson};
-use session_model::layout::{SESSION_SUFFIX, artifacts_key};
+use session_model::layout::SESSION_SUFFIX;
 use session_model::storage::{
-    ListOptions, MAX_SEGMENT_BYTES, Precondition, PutOptions, SessionStorage, SessionStorageExt,
-    StorageError, StorageErrorKind, StorageKey,
+    ListOptions, MAX_SEGMENT_BYTES, Payload, Precondition, PutOptions, SessionStorage,
+    SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
 };
 use session_model::time::to_iso;
 
-use super::relocate::{claim, claim_children, relocate};
+use super::relocate::{claim, claim_children, companions, relocate};
+use super::unfinished::finish_others;
 use crate::error::{Result, SessionError};
 use crate::manager::aside::cut;
 
@@ -25,7 +27,10 @@ use crate::manager::aside::cut;
 pub const TRASH_DIR: &str = "trash";
 
 /// The record of where a deleted session was.
-const RECORD: &str = "origin.json";
+pub(super) const RECORD: &str = "origin.json";
+
+/// The same while the session is taken to the trash or back.
+pub(super) const UNFINISHED: &str = "unfinished.json";
 
 /// A deleted session that can be brought back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,13 +69,26 @@ pub async fn delete_session(
     key: &StorageKey,
     clock: &dyn Clock,
 ) -> Result<Deleted> {
+    finish_others(&**storage).await;
     let held = claim(&**storage, key).await?;
     let (record, trashed) = make_record(&**storage, key, clock).await?;
-    match relocate(storage, key, &trashed, Some(held)).await {
-        Ok(left_behind) => Ok(Deleted { key: trashed, left_behind }),
+    let relocated = match begin(&**storage, &trashed).await {
+        Ok(()) => relocate(storage, key, &trashed.key, Some(held)).await,
+        Err(error) => Err(error),
+    };
+    match relocated {
+        Ok(left_behind) => {
+            // Whoever took this for cut off, between claim and rename, took the record away.
+            if matches!(storage.exists(&record).await, Ok(false)) {
+                storage.put(&record, content_of(&trashed), PutOptions::default()).await?;
+            }
+            end(&**storage, &trashed.key, &left_behind).await;
+            Ok(Deleted { key: trashed.key, left_behind })
+        }
         Err(error) => {
             // Without a session the record is of no use; with one it is what brings it back.
-            if matches!(storage.exists(&trashed).await, Ok(false)) {
+            if matches!(storage.exists(&trashed.key).await, Ok(false)) {
+                end(&**storage, &trashed.key, &[]).await;
                 remove_record(&**storage, &record).await;
             }
             Err(error)
@@ -100,9 +118,9 @@ pub async fn delete_session_forever(
         },
     }
     drop(children);
-    let mut left_behind = Vec::new();
-    if let Some(artifacts) = artifacts_key(key) {
-        left_behind.extend(storage.remove_all(&artifacts).await.err());
+    let (others, mut left_behind) = companions(&**storage, key).await;
+    for other in others {
+        left_behind.extend(storage.remove(&other).await.err());
     }
     if let Some(record) = record_beside(key) {
         remove_record(&**storage, &record).await;
@@ -116,24 +134,40 @@ pub async fn delete_session_forever(
 ///
 /// [`SessionError::Storage`] if anything could not be listed or read.
 pub async fn list_trash(storage: &dyn SessionStorage) -> Result<Vec<Trashed>> {
+    let mut found = Vec::new();
+    for (_, trashed) in records(storage, RECORD).await? {
+        // A record without a session is what a deletion that was cut off left.
+        if storage.exists(&trashed.key).await? {
+            found.push(trashed);
+        }
+    }
+    found.sort_by(|a, b| b.deleted_at.cmp(&a.deleted_at).then_with(|| a.key.cmp(&b.key)));
+    Ok(found)
+}
+
+/// The objects of this name that tell where sessions in the trash were, and what they tell.
+pub(super) async fn records(
+    storage: &dyn SessionStorage,
+    name: &str,
+) -> Result<Vec<(StorageKey, Trashed)>> {
     let trash = StorageKey::new(TRASH_DIR)?;
-    let options = ListOptions::default().suffix(RECORD).max_depth(2);
+    let options = ListOptions::default().suffix(format!("/{name}")).max_depth(2);
     let (records, errors) = storage.list_all(Some(&trash), options).await;
     if let Some(error) = errors.into_iter().next() {
         return Err(error.into());
     }
     let mut found = Vec::new();
     for record in records.into_iter().map(|meta| meta.key) {
-        let Some((from, deleted_at)) = read_record(&storage.read_all(&record).await?.1) else {
-            continue;
+        let read = match storage.read_all(&record).await {
+            // Whoever made it is done with it.
+            Err(error) if error.kind() == StorageErrorKind::NotFound => continue,
+            read => read?.1,
         };
-        let key = record.with_file_name(from.file_name())?;
-        // A record without a session is what a deletion that was cut off left.
-        if storage.exists(&key).await? {
-            found.push(Trashed { key, from, deleted_at });
+        if let Some((from, deleted_at)) = read_record(&read) {
+            let key = record.with_file_name(from.file_name())?;
+            found.push((record, Trashed { key, from, deleted_at }));
         }
     }
-    found.sort_by(|a, b| b.deleted_at.cmp(&a.deleted_at).then_with(|| a.key.cmp(&b.key)));
     Ok(found)
 }
 
@@ -151,25 +185,35 @@ pub async fn restore_session(
     storage: &Arc<dyn SessionStorage>,
     trashed: &Trashed,
 ) -> Result<Deleted> {
+    finish_others(&**storage).await;
     let held = claim(&**storage, &trashed.key).await?;
-    let left_behind = relocate(storage, &trashed.key, &trashed.from, Some(held)).await?;
-    if left_behind.is_empty()
-        && let Some(record) = record_beside(&trashed.key)
-    {
-        remove_record(&**storage, &record).await;
+    begin(&**storage, trashed).await?;
+    match relocate(storage, &trashed.key, &trashed.from, Some(held)).await {
+        Ok(left_behind) => {
+            if left_behind.is_empty()
+                && let Some(record) = record_beside(&trashed.key)
+            {
+                remove_record(&**storage, &record).await;
+            }
+            end(&**storage, &trashed.key, &left_behind).await;
+            Ok(Deleted { key: trashed.from.clone(), left_behind })
+        }
+        Err(error) => {
+            if matches!(storage.exists(&trashed.key).await, Ok(true)) {
+                end(&**storage, &trashed.key, &[]).await;
+            }
+            Err(error)
+        }
     }
-    Ok(Deleted { key: trashed.from.clone(), left_behind })
 }
 
-/// Writes where a session was; returns the record's key and the session's in the trash.
+/// Writes where a session was; returns the record's key and what it tells.
 async fn make_record(
     storage: &dyn SessionStorage,
     key: &StorageKey,
     clock: &dyn Clock,
-) -> Result<(StorageKey, StorageKey)> {
+) -> Result<(StorageKey, Trashed)> {
     let time = to_iso(clock.now_ms());
-    let content =
-        ObjectBuilder::new().string("from", key.as_str()).string("deletedAt", &time).build();
     let name = key.file_name();
     let stem = name.strip_suffix(SESSION_SUFFIX).unwrap_or(name);
     let dashed = time.replace([':', '.'], "-");
@@ -178,9 +222,11 @@ async fn make_record(
         let room = MAX_SEGMENT_BYTES - dashed.len() - suffix.len() - 1;
         let stem = cut(stem, room);
         let folder = StorageKey::new(format!("{TRASH_DIR}/{dashed}_{stem}{suffix}"))?;
-        let (record, trashed) = (folder.join(RECORD)?, folder.join(name)?);
+        let (from, deleted_at) = (key.clone(), time.clone());
+        let (record, trashed) =
+            (folder.join(RECORD)?, Trashed { key: folder.join(name)?, from, deleted_at });
         let absent = PutOptions::when(Precondition::Absent);
-        match storage.put(&record, content.as_bytes().clone().into(), absent).await {
+        match storage.put(&record, content_of(&trashed), absent).await {
             Ok(_) => return Ok((record, trashed)),
             Err(error) if error.kind() == StorageErrorKind::AlreadyExists => {}
             Err(error) => {
@@ -190,6 +236,28 @@ async fn make_record(
         }
     }
     Err(StorageError::Invalid { detail: "no name in the trash is free".to_owned() }.into())
+}
+
+fn content_of(trashed: &Trashed) -> Payload {
+    let record = ObjectBuilder::new().string("from", trashed.from.as_str());
+    record.string("deletedAt", &trashed.deleted_at).build().as_bytes().clone().into()
+}
+
+/// Notes that a session is about to be taken to the trash or back, so that whoever comes later can
+/// finish it.
+async fn begin(storage: &dyn SessionStorage, trashed: &Trashed) -> Result<()> {
+    let note = trashed.key.with_file_name(UNFINISHED)?;
+    storage.put(&note, content_of(trashed), PutOptions::default()).await?;
+    Ok(())
+}
+
+/// Removes the note of [`begin`], unless something is left to finish.
+async fn end(storage: &dyn SessionStorage, key: &StorageKey, left_behind: &[StorageError]) {
+    if left_behind.is_empty()
+        && let Ok(note) = key.with_file_name(UNFINISHED)
+    {
+        remove_record(storage, &note).await;
+    }
 }
 
 fn read_record(bytes: &[u8]) -> Option<(StorageKey, String)> {
@@ -205,7 +273,7 @@ fn record_beside(key: &StorageKey) -> Option<StorageKey> {
 }
 
 /// Removes a record; one that stays is passed over, since there is no session beside it.
-async fn remove_record(storage: &dyn SessionStorage, record: &StorageKey) {
+pub(super) async fn remove_record(storage: &dyn SessionStorage, record: &StorageKey) {
     if let Err(error) = storage.remove(record).await
         && error.kind() != StorageErrorKind::NotFound
     {

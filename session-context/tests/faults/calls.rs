@@ -15,7 +15,7 @@ use crate::session::{
 };
 
 /// Stands for the store's directory in the arguments of a command, as `FILE` does for its session.
-const STORE: &str = "STORE";
+pub const STORE: &str = "STORE";
 
 /// Calls that touch files.
 const CALLS: [&str; 26] = [
@@ -55,12 +55,12 @@ const READING: [&str; 7] =
     ["read", "pread64", "flock", "fstat", "newfstatat", "statx", "getdents64"];
 
 /// A command on a store.
-struct Case<'a> {
+pub struct Case<'a> {
     /// The files of the store, blobs being old.
-    files: Vec<(String, String)>,
-    args: &'a [&'a str],
+    pub files: Vec<(String, String)>,
+    pub args: &'a [&'a str],
     /// Looks at what the command left; the text says which fault struck.
-    check: &'a dyn Fn(&Path, &Output, &str),
+    pub check: &'a dyn Fn(&Path, &Output, &str),
 }
 
 /// What a command does to one session.
@@ -175,9 +175,9 @@ pub fn doctor() -> String {
 }
 
 /// How many faults struck, at how many calls.
-type Sum = (usize, usize);
+pub type Sum = (usize, usize);
 
-fn told(sums: impl IntoIterator<Item = Sum>) -> String {
+pub fn told(sums: impl IntoIterator<Item = Sum>) -> String {
     let (runs, calls) = sums.into_iter().fold((0, 0), |(runs, calls), (more_runs, more_calls)| {
         (runs + more_runs, calls + more_calls)
     });
@@ -187,6 +187,18 @@ fn told(sums: impl IntoIterator<Item = Sum>) -> String {
 
 /// Strikes at every call of a command.
 fn sweep(case: &Case<'_>) -> Sum {
+    strike(case, 1, |_| true)
+}
+
+/// Kills a command at every call that changes something, in the long form; at some of them in the
+/// short one.
+pub fn kill(case: &Case<'_>) -> Sum {
+    let step = if crate::is_long() { 1 } else { 5 };
+    strike(case, step, |effect| crate::is_long() || effect == "signal=KILL")
+}
+
+/// Strikes at every so-manieth call, with these effects.
+fn strike(case: &Case<'_>, step: usize, is_wanted: impl Fn(&str) -> bool) -> Sum {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store");
     let log = dir.path().join("log");
@@ -194,10 +206,16 @@ fn sweep(case: &Case<'_>) -> Sum {
     assert!(matches!(plain.status.code(), Some(0 | 5)), "{plain:?}");
     let calls = calls_on(&store, &fs::read_to_string(&log).unwrap());
     let mut faults = 0;
+    let mut seen = 0;
     for (call, n) in &calls {
         let mut effects = vec!["error=EIO"];
         effects.extend((!READING.contains(&call.as_str())).then_some("signal=KILL"));
         effects.extend(WRITING.contains(&call.as_str()).then_some("error=ENOSPC"));
+        effects.retain(|effect| is_wanted(effect));
+        seen += usize::from(!effects.is_empty());
+        if seen % step != 0 {
+            continue;
+        }
         for effect in effects {
             let inject = format!("inject={call}:{effect}:when={n}");
             let options = ["-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject];
@@ -247,7 +265,7 @@ fn strace(store: &Path, case: &Case<'_>, options: &[&str]) -> Output {
     output(&mut command, store, case.args)
 }
 
-fn plain(store: &Path, args: &[&str]) -> Output {
+pub fn plain(store: &Path, args: &[&str]) -> Output {
     output(&mut Command::new(env!("CARGO_BIN_EXE_sessionctl")), store, args)
 }
 

@@ -17,6 +17,7 @@ mod cuts;
 mod life;
 mod merge;
 mod no_locks;
+mod operations;
 mod power;
 mod session;
 mod space;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, Test); 15] = [
+    let tests: [(&str, Test); 23] = [
         ("life_with_failing_calls", life::failing),
         ("life_with_crashes", life::crashing),
         ("system_calls_of_append", calls::append),
@@ -55,6 +56,14 @@ fn main() -> ExitCode {
         ("system_calls_of_gc", calls::gc),
         ("system_calls_of_label", calls::label),
         ("system_calls_of_migrate", calls::migrate),
+        ("kills_of_archive", operations::archive),
+        ("kills_of_branch_out", operations::branch_out),
+        ("kills_of_fork", operations::fork),
+        ("memory_of_a_large_fork", operations::large_fork),
+        ("kills_of_mv", operations::mv),
+        ("kills_of_rename", operations::rename),
+        ("kills_of_restore", operations::restore),
+        ("kills_of_rm", operations::rm),
         ("torn_ends", cuts::ends),
         ("torn_title_slots", cuts::slots),
         ("kill_of_contending_writers", contend::nothing_is_lost),

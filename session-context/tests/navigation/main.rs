@@ -6,6 +6,7 @@
 mod support;
 
 mod checkpoint;
+mod faults;
 mod fresh;
 mod hooks;
 mod moves;

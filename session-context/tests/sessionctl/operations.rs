@@ -189,3 +189,59 @@ fn copies_that_were_worked_on_apart_are_merged() {
         "error: other.jsonl is the session s-0002, no copy of s-0001; only copies can be merged\n",
     );
 }
+
+#[test]
+fn a_bucket_is_named_as_that_of_the_session_was() {
+    let dir = Dir::new();
+    let home = dir.path().canonicalize().unwrap();
+    fs::create_dir_all(dir.path().join("work/app")).unwrap();
+    let file = session(&[ENTRY]).replace("/w/app", &home.join("old").display().to_string());
+    let sessions = ".omp/agent/sessions";
+    // In the second scheme a directory inside the home directory is named without it, unless that
+    // lies among temporary files.
+    dir.write(&format!("{sessions}/-old/t_s-0001.jsonl"), &file);
+    dir.write(&format!("{sessions}/--srv-x--/t_s-0002.jsonl"), file.replace("s-0001", "s-0002"));
+    dir.write(".pi/agent/sessions/--srv-x--/t_s-0003.jsonl", file.replace("s-0001", "s-0003"));
+    dir.write("any/sessions/-tmp-x/t_s-0004.jsonl", file.replace("s-0001", "s-0004"));
+    let run = |args: &str| {
+        let output = dir.command(args).env("TMPDIR", "/nowhere").output().unwrap();
+        assert!(output.status.success(), "{args}: {output:?}");
+        inside(&dir, &String::from_utf8(output.stdout).unwrap())
+    };
+    let moved = run("mv s-0001 work/app --store .omp/agent");
+    assert_eq!(moved, format!("{sessions}/-work-app/t_s-0001.jsonl"));
+    let moved = run("mv s-0002 work/app --store .omp/agent");
+    assert_eq!(moved, format!("{sessions}/-work-app/t_s-0002.jsonl"));
+    let copied = run("fork s-0002 --cwd work --store .omp/agent");
+    assert!(copied.starts_with(&format!("{sessions}/-work/2")), "{copied}");
+    let absolute = home.join("work/app").display().to_string().replace('/', "-");
+    let moved = run("mv s-0003 work/app --store .pi/agent");
+    assert_eq!(moved, format!(".pi/agent/sessions/-{absolute}--/t_s-0003.jsonl"));
+    let moved = run("mv s-0004 work/app --store any");
+    assert_eq!(moved, "any/sessions/-work-app/t_s-0004.jsonl");
+    // What lies among temporary files is named after those.
+    fs::create_dir(dir.path().join("temp")).unwrap();
+    let mut command = dir.command("mv s-0001 temp --store .omp/agent");
+    let output = command.env("TMPDIR", home.join("temp")).output().unwrap();
+    let moved = inside(&dir, &String::from_utf8(output.stdout).unwrap());
+    assert_eq!(moved, format!("{sessions}/-tmp/t_s-0001.jsonl"));
+}
+
+#[test]
+fn doctor_finishes_what_was_cut_off() {
+    let dir = agent();
+    let trashed = inside(&dir, &dir.run("rm s-0001").quiet());
+    let folder = trashed.rsplit_once('/').unwrap().0.to_owned();
+    let origin = dir.read(&format!("{folder}/origin.json"));
+    // As a death behind the rename leaves it.
+    dir.write(&format!("{folder}/unfinished.json"), &origin);
+    dir.write(&format!("{BUCKET}/t_s-0001/0.bash.log"), "log");
+    let found = dir.run("doctor --json").out;
+    assert!(found.contains(r#""code":"cut-off""#), "{found}");
+    let done = dir.run("doctor --fix --json").out;
+    assert!(done.contains("all of the session is at one place"), "{done}");
+    assert!(!dir.path().join(BUCKET).join("t_s-0001/0.bash.log").exists());
+    assert!(!dir.path().join(&folder).join("unfinished.json").exists());
+    dir.run("restore s-0001").quiet();
+    assert_eq!(dir.read(&format!("{BUCKET}/t_s-0001/0.bash.log")), "log");
+}

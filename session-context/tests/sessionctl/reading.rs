@@ -286,6 +286,9 @@ fn looking_changes_nothing() {
     let dir = Dir::with_examples();
     dir.write("bad.jsonl", "{}\n");
     set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
+    // Whoever has to write would fail.
+    let refused = dir.run_restricted("append demo.jsonl --text x");
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
     let before = dir.snapshot();
     for command in [
         "show",
@@ -301,13 +304,13 @@ fn looking_changes_nothing() {
         "migrate --dry-run",
     ] {
         for name in ["demo", "version-1", "damaged", "bad"] {
-            dir.run(&format!("{command} {name}.jsonl"));
+            dir.run_restricted(&format!("{command} {name}.jsonl"));
         }
     }
-    dir.run("verify .");
-    dir.run("list .");
-    dir.run("list . --json");
-    dir.run("--store . verify");
+    dir.run_restricted("verify .");
+    dir.run_restricted("list .");
+    dir.run_restricted("list . --json");
+    dir.run_restricted("--store . verify");
     let after = dir.snapshot();
     set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     assert_eq!(before, after);

@@ -124,3 +124,35 @@ fn only_the_directory_itself_has_to_be_readable() {
     std::fs::set_permissions(&outer, PermissionsExt::from_mode(0o755)).unwrap();
     assert_eq!(ids(&listed.quiet()), ["a"]);
 }
+
+#[test]
+fn a_directory_that_may_not_be_entered_keeps_no_session_shut() {
+    use std::fs::{Permissions, create_dir, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = Dir::new();
+    let closed = dir.path().canonicalize().unwrap().join("no-entry");
+    for folder in [&closed, &dir.path().join("project")] {
+        create_dir(folder).unwrap();
+    }
+    let cwd = closed.to_str().unwrap();
+    let file = ".xcsh/agent/sessions/--w--/t_s-0001.jsonl";
+    dir.write(file, of("s-0001", cwd, ""));
+    let before = dir.read(file);
+    set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+
+    let warning = "warning: its directory is unusable; the session can be read and gone on with from any other directory\n";
+    let out = dir.run_restricted("resume s-0001").telling(warning);
+    assert!(out.contains(&format!("cwd      {cwd}\n")), "{out}");
+    let json = dir.run_restricted("resume s-0001 --json").quiet();
+    assert!(json.contains(r#""cwdState":"unusable""#), "{json}");
+    assert_eq!(ids(&dir.run_restricted(&format!("list --cwd {cwd}")).quiet()), ["s-0001"]);
+    let refused = dir.run_restricted(&format!("mv s-0001 {cwd}/below"));
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert_eq!(dir.read(file), before);
+    // A directory that is named goes before the one that is recorded.
+    let moved = dir.run_restricted("mv s-0001 project").quiet();
+    let text = std::fs::read_to_string(moved.trim_end()).unwrap();
+    assert!(text.contains("/project\",") && !text.contains("\"cwd\":\"{cwd}\""), "{text}");
+    set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
+}

@@ -92,7 +92,21 @@ impl Dir {
 
     /// The command with these arguments, separated by spaces.
     pub fn command(&self, args: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionctl"));
+        self.prepared(Command::new(env!("CARGO_BIN_EXE_sessionctl")), args)
+    }
+
+    /// Runs the command as somebody permissions count for, should the tests run as root.
+    pub fn run_restricted(&self, args: &str) -> Run {
+        if !rustix::process::geteuid().is_root() {
+            return self.run(args);
+        }
+        let mut command = Command::new("setpriv");
+        command.arg("--bounding-set=-dac_override,-dac_read_search");
+        command.arg(env!("CARGO_BIN_EXE_sessionctl"));
+        run(&mut self.prepared(command, args))
+    }
+
+    fn prepared(&self, mut command: Command, args: &str) -> Command {
         command.args(args.split_whitespace()).current_dir(self.path());
         command.env("HOME", self.path()).stdin(Stdio::null());
         for name in [

@@ -6,6 +6,13 @@ use super::SessionDocument;
 use crate::storage::Payload;
 
 impl SessionDocument {
+    /// Returns how the file begins: the header, with what stands before it.
+    pub fn beginning(&self) -> Payload {
+        let mut beginning = Payload::from(self.preamble.clone());
+        beginning.extend(self.header.lines().into_iter().cloned());
+        beginning
+    }
+
     /// Returns the whole file: what was not changed is the same bytes as were read.
     pub fn to_payload(&self) -> Payload {
         let mut parts = Parts { payload: Payload::default(), source: &self.source, run: None };

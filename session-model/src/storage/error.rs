@@ -177,6 +177,12 @@ impl StorageError {
         }
     }
 
+    /// The conflict of an object that ends before a part of it that is wanted.
+    pub fn ends_before(key: &StorageKey, part: &std::ops::Range<u64>) -> Self {
+        let detail = format!("it has no bytes {} to {}", part.start, part.end);
+        Self::Conflict { key: key.clone(), detail }
+    }
+
     /// Returns the kind of this error.
     pub fn kind(&self) -> StorageErrorKind {
         match self {

@@ -14,6 +14,7 @@ mod payload;
 mod writer;
 
 use std::fmt::{Debug, Display};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::Pin;
 
@@ -104,6 +105,36 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     /// is changed then.
     async fn put(&self, key: &StorageKey, body: Payload, options: PutOptions)
     -> Result<ObjectMeta>;
+
+    /// Replaces an object as [`put`](Self::put) does, with these bytes and behind them a part of an
+    /// object, which may be the one that is replaced.
+    ///
+    /// For a copy with another beginning: a backend that can spares the way through memory. This
+    /// one reads the part and puts both.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageErrorKind::NotFound`] naming the source if there is none,
+    /// [`StorageErrorKind::Conflict`] naming it if it ends before the part does; otherwise as
+    /// [`put`](Self::put).
+    async fn put_joined(
+        &self,
+        key: &StorageKey,
+        head: Payload,
+        source: &StorageKey,
+        part: Range<u64>,
+        options: PutOptions,
+    ) -> Result<ObjectMeta> {
+        let len = part.end.saturating_sub(part.start);
+        let range = ReadRange::Range { offset: part.start, len };
+        let (meta, parts) = self.read(source, &[range]).await?;
+        if meta.size < part.end {
+            return Err(StorageError::ends_before(source, &part));
+        }
+        let mut body = head;
+        body.extend(parts);
+        self.put(key, body, options).await
+    }
 
     /// Opens an object for appending, creating it empty if it does not exist.
     ///

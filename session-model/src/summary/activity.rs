@@ -52,7 +52,9 @@ pub(super) fn find(
     let newest = |entries: &[Entry]| entries.iter().filter_map(message_time).max();
     let message = match records.is_whole {
         true => newest(&records.head),
-        false => newest(&records.tail).or_else(|| cut_message_time(&records.cut_tail)),
+        false => newest(&records.tail)
+            .max(records.glanced.newest_ms)
+            .or_else(|| cut_message_time(&records.cut_tail)),
     };
     let entry = || records.tail.iter().find_map(Entry::timestamp_ms);
     // With a part unread, what the beginning says is too old to go by.

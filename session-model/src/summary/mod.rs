@@ -3,6 +3,7 @@
 mod activity;
 mod cut;
 mod first_message;
+mod glance;
 mod json;
 mod parts;
 mod read;
@@ -73,7 +74,8 @@ pub struct SessionSummary {
     pub first_message: Option<String>,
     /// How the conversation stands.
     pub status: SessionStatus,
-    /// What is wrong with the part of the file that was read.
+    /// What is wrong with the part of the file that was read; of most messages there only the
+    /// beginning and the end of the line are looked at.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -116,7 +118,7 @@ impl SessionSummary {
             activity: activity::find(&records, created_ms, parts.modified_ms),
             modified_ms: parts.modified_ms,
             size: parts.size,
-            message_count: records.all().filter(|entry| entry.message().is_some()).count() as u64,
+            message_count: records.message_count(),
             message_count_is_exact: records.is_whole,
             first_message,
             status: status::find(&records),

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
+use super::glance::{Beginning, Glanced};
 use super::{FileParts, HEAD_BYTES, SummaryError, cut};
 use crate::document::{DEFAULT_MAX_LINE_BYTES, LoadError, LoadOptions, Loaded, SessionDocument};
 use crate::entry::Entry;
@@ -21,6 +22,8 @@ pub(super) struct Records {
     pub(super) cut_tail: Bytes,
     /// The entries of the end; none if the file was read whole.
     pub(super) tail: Vec<Entry>,
+    /// The messages of the end that are not among its entries.
+    pub(super) glanced: Glanced,
     pub(super) is_whole: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -39,6 +42,7 @@ impl Records {
                 cut: None,
                 cut_tail: Bytes::new(),
                 tail: Vec::new(),
+                glanced: Glanced::default(),
                 is_whole: true,
                 diagnostics,
             });
@@ -54,20 +58,25 @@ impl Records {
         let line = memchr(b'\n', &parts.tail).map_or(parts.tail.len(), |first| first + 1);
         let end = parts.tail.slice(line..);
         let offset = parts.size - end.len() as u64;
-        let (taken, found) = document.extend(end, offset, &LoadOptions::default());
-        diagnostics.extend(found);
-        if taken.end < parts.size {
-            let detail = format!(
-                "the file ends in {} bytes that are no whole record",
-                parts.size - taken.end
-            );
+        let glanced = Glanced::over(&end);
+        let mut whole = parts.size;
+        for lines in glanced.unread.iter().cloned() {
+            let at = offset + lines.start as u64;
+            let (taken, found) = document.extend(end.slice(lines), at, &LoadOptions::default());
+            diagnostics.extend(found);
+            whole = taken.end;
+        }
+        if whole < parts.size {
+            let detail =
+                format!("the file ends in {} bytes that are no whole record", parts.size - whole);
             let mut torn = Diagnostic::new(DiagnosticCode::TornTail, detail);
-            torn.bytes = Some(taken.end..parts.size);
+            torn.bytes = Some(whole..parts.size);
             diagnostics.push(torn);
         }
         Ok(Self {
             tail: document.tree().entries()[head.len()..].to_vec(),
             header: document.header().clone(),
+            glanced,
             head,
             cut: cut::complete(&rest).and_then(|json| Entry::from_json(&json)),
             cut_tail: parts.tail.slice(..line),
@@ -76,7 +85,15 @@ impl Records {
         })
     }
 
-    /// All entries that were seen, in file order.
+    /// How many messages were seen.
+    pub(super) fn message_count(&self) -> u64 {
+        // What begins as usual need not be read for that.
+        let is_message =
+            |entry: &&Entry| Beginning::of(entry.line()).is_some() || entry.message().is_some();
+        self.all().filter(is_message).count() as u64 + self.glanced.messages
+    }
+
+    /// All entries that were read, in file order.
     pub(super) fn all(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.head.iter().chain(&self.cut).chain(&self.tail)
     }

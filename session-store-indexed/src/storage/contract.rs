@@ -1,5 +1,6 @@
 //! The storage contract: every call goes to the storage below, and what it changes is noted.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,6 +47,18 @@ impl SessionStorage for IndexedStorage {
             self.published(key, meta.size).await?;
         }
         Ok(meta)
+    }
+
+    async fn put_joined(
+        &self,
+        key: &StorageKey,
+        head: Payload,
+        source: &StorageKey,
+        part: Range<u64>,
+        options: PutOptions,
+    ) -> Result<ObjectMeta> {
+        let _marking = self.marking(key, Mark::Rewritten);
+        self.inner.put_joined(key, head, source, part, options).await
     }
 
     async fn open_append(

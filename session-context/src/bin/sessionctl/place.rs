@@ -1,13 +1,15 @@
 //! Where sessions lie, for commands that put them elsewhere.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 
 use session_context::{SessionManager, open_existing_storage};
-use session_model::layout::SESSIONS_DIR;
+use session_model::layout::{AgentProfile, BucketRoots, BucketScheme, SESSIONS_DIR};
 use session_model::storage::{SessionStorage, StorageError, StorageKey};
 
 use crate::failure::{Failure, chain};
 use crate::output::say;
+use crate::store::sessions_key;
 use crate::target::Target;
 
 impl Target {
@@ -75,6 +77,28 @@ pub(crate) fn canonical_dir(directory: &Path) -> Result<String, Failure> {
     }
     let no_text = || Failure::Refused(format!("the path {what} is no UTF-8"));
     Ok(path.to_str().ok_or_else(no_text)?.to_owned())
+}
+
+/// The bucket of a directory, named as that of a session is.
+pub(crate) fn bucket_like(target: &Target, cwd: &str) -> Result<StorageKey, Failure> {
+    let canonical = |path: Option<PathBuf>| path?.canonicalize().ok()?.to_str().map(str::to_owned);
+    let (home, temp) = (canonical(env::home_dir()), canonical(Some(env::temp_dir())));
+    let roots = BucketRoots { home: home.as_deref(), temp: temp.as_deref() };
+    let name = scheme_of(target).bucket_name(cwd, &roots);
+    Ok(sessions_key()?.join(name)?)
+}
+
+/// How the bucket of a session is named; a name that tells nothing is as the agent has it.
+fn scheme_of(target: &Target) -> BucketScheme {
+    let bucket = target.key.parent();
+    let name = bucket.as_ref().map(StorageKey::file_name).unwrap_or_default();
+    if name.starts_with('-') && !name.starts_with("--") {
+        return BucketScheme::Relative;
+    }
+    let path = target.storage.local_path(&target.key);
+    let root = path.as_deref().and_then(|path| path.ancestors().nth(target.key.segments().count()));
+    let known = |profile: &AgentProfile| root.is_some_and(|root| root.ends_with(profile.agent_dir));
+    AgentProfile::KNOWN.into_iter().find(known).unwrap_or_default().buckets
 }
 
 /// Tells which artifacts are still where they were.

@@ -12,7 +12,7 @@ macro_rules! modules {
 }
 
 modules! {
-    append, cancel, claim, conflict, copy, durability, fault, keys, list, nesting, put, random, read,
+    append, cancel, claim, conflict, copy, durability, fault, join, keys, list, nesting, put, random, read,
     remove, sharing, version, writer,
 }
 

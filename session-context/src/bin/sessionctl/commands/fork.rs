@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use session_context::{ForkFrom, SessionManager};
+use session_context::ForkFrom;
+use session_context::operations::{copy_session, session_header};
 use session_model::json::ObjectBuilder;
 
 use crate::Context;
 use crate::failure::Failure;
 use crate::findings::report;
-use crate::place::{canonical_dir, location};
-use crate::target::{close, options};
+use crate::place::{bucket_like, canonical_dir, path_or_key};
+use crate::target::options;
 
 /// Copy a session, with all branches and artifacts, to go on in the copy
 ///
@@ -33,28 +34,29 @@ pub(crate) struct Fork {
 impl Fork {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let target = context.store.existing(&self.session).await?.in_agent_dir()?;
-        let loaded = target.load().await?;
         let cwd = match &self.cwd {
             Some(cwd) => canonical_dir(cwd)?,
-            None => loaded.document.header().cwd().unwrap_or_default(),
+            None => {
+                let header = session_header(&*target.storage, &target.key).await?;
+                header.cwd().unwrap_or_default()
+            }
         };
         if self.cwd.is_some() && target.key.parent().is_none() {
             return Err(target.no_bucket("copied to another directory's"));
         }
         let target = target.with_bucket()?;
-        let mut fork = ForkFrom::new(target.key.clone(), cwd);
-        if let Some(bucket) = target.key.parent().filter(|_| self.cwd.is_none()) {
-            fork = fork.bucket(bucket);
-        }
+        let bucket = match (&self.cwd, target.key.parent()) {
+            (None, Some(bucket)) => bucket,
+            _ => bucket_like(&target, &cwd)?,
+        };
+        let mut fork = ForkFrom::new(target.key.clone(), cwd).bucket(bucket);
         if let Some(key) = self.cache_key {
             fork = fork.provider_prompt_cache_key(key);
         }
-        let manager =
-            SessionManager::fork_from(target.storage, fork, options().blobs(target.blobs)).await?;
-        report(manager.diagnostics());
-        let (path, id) = (location(&manager), manager.session_id());
-        let parent = manager.header().parent_session().unwrap_or_default();
-        close(manager, Ok(())).await?;
+        let copied = copy_session(&target.storage, fork, options().blobs(target.blobs)).await?;
+        report(&copied.diagnostics);
+        let (path, id) = (path_or_key(&*target.storage, &copied.key), copied.header.id());
+        let parent = copied.header.parent_session().unwrap_or_default();
         if context.json {
             let json = ObjectBuilder::new().string("path", &path).string("id", &id);
             let json = json.string("parentSession", &parent).build();

@@ -7,7 +7,7 @@ use session_model::json::ObjectBuilder;
 use crate::Context;
 use crate::failure::Failure;
 use crate::findings::report;
-use crate::place::{canonical_dir, location};
+use crate::place::{bucket_like, canonical_dir, location};
 use crate::target::close;
 
 /// Take a session to another project directory
@@ -35,9 +35,10 @@ impl Mv {
         }
         let cwd = canonical_dir(&self.directory)?;
         target.check(None).await?;
+        let bucket = bucket_like(&target, &cwd)?;
         let mut manager = target.write().await?;
         let (known, old) = (manager.diagnostics().len(), location(&manager));
-        let moved = manager.move_to(&cwd).await;
+        let moved = manager.move_to_bucket(&cwd, bucket).await;
         report(&manager.diagnostics()[known..]);
         let (path, id) = (location(&manager), manager.session_id());
         close(manager, moved).await?;

@@ -1,0 +1,55 @@
+//! Summaries that need not be made again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use session_model::storage::{ObjectMeta, StorageKey, Version};
+use session_model::summary::SessionSummary;
+
+/// How long a file must have been as it is for its summary to be kept: longer than a tick of any
+/// clock a file system takes its times from, so that every later change shows.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The summaries of files as they were when a list was made last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownSummaries(Arc<Mutex<HashMap<(usize, StorageKey), Known>>>);
+
+#[derive(Debug)]
+struct Known {
+    version: Version,
+    summary: SessionSummary,
+}
+
+impl KnownSummaries {
+    /// Returns the summary of a file that is still as it was.
+    pub(super) fn find(&self, place: usize, meta: &ObjectMeta) -> Option<SessionSummary> {
+        let known = self.lock();
+        let found = known.get(&(place, meta.key.clone()))?;
+        (found.version == meta.version).then(|| found.summary.clone())
+    }
+
+    /// Keeps these summaries and no others.
+    pub(super) fn keep<'a>(
+        &self,
+        seen: impl Iterator<Item = (usize, &'a ObjectMeta, &'a SessionSummary)>,
+    ) {
+        let now = SystemTime::now();
+        let is_settled =
+            |meta: &ObjectMeta| now.duration_since(meta.modified).is_ok_and(|age| age >= SETTLED);
+        let mut known = self.lock();
+        let mut old = std::mem::take(&mut *known);
+        for (place, meta, summary) in seen.filter(|(_, meta, _)| is_settled(meta)) {
+            let at = (place, meta.key.clone());
+            let kept = match old.remove(&at) {
+                Some(kept) if kept.version == meta.version => kept,
+                _ => Known { version: meta.version.clone(), summary: summary.clone() },
+            };
+            known.insert(at, kept);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(usize, StorageKey), Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
