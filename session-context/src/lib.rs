@@ -7,6 +7,7 @@ pub mod context;
 pub mod doctor;
 pub mod env;
 mod error;
+pub mod export;
 pub mod import;
 pub mod listing;
 pub mod manager;

@@ -3,6 +3,7 @@
 
 mod claude;
 mod codex;
+mod exported;
 mod ours;
 mod pitfalls;
 mod real;

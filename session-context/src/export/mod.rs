@@ -1,0 +1,3 @@
+//! Sessions as documents for people and other programs.
+
+pub mod foreign;
