@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod exported;
+mod generated;
 mod ours;
 mod pitfalls;
 mod real;
