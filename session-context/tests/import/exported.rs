@@ -32,7 +32,7 @@ fn read(path: &Path) -> Vec<u8> {
 }
 
 fn again(tool: Tool, session: &ForeignSession) -> SessionDocument {
-    let conversion = converted(tool, &session.to_bytes());
+    let conversion = converted(tool, session.to_text().as_bytes());
     let unread = conversion.report.with_fate(|fate| fate == Fate::Unknown);
     assert_eq!(unread, 0, "{:?}", conversion.report);
     document(&conversion)

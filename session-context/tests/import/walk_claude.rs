@@ -19,10 +19,10 @@ pub struct Kept {
 /// The records of the conversation in file order.
 pub fn walk(records: &[RawJson]) -> Vec<Kept> {
     let mut seen = HashSet::new();
-    let records: Vec<&RawJson> = records
-        .iter()
-        .filter(|r| text(r, "uuid").is_none() || seen.insert(r.to_string()))
-        .collect();
+    let is_message =
+        |r: &RawJson| matches!(&*text(r, "type").unwrap_or_default(), "user" | "assistant");
+    let mut is_new = |r: &RawJson| text(r, "uuid").is_none() || seen.insert(r.to_string());
+    let records: Vec<&RawJson> = records.iter().filter(|r| !is_message(r) || is_new(r)).collect();
     let uuid = |at: usize| text(records[at], "uuid");
     let kept: Vec<usize> = (0..records.len()).filter(|at| is_kept(records[*at])).collect();
     let named_parent = |at: usize| {

@@ -5,6 +5,7 @@ mod blobs;
 mod busy;
 mod docs;
 mod doctor;
+mod exporting;
 mod import;
 mod listing;
 mod navigation;

@@ -218,7 +218,7 @@ fn handed_on(document: &SessionDocument) {
     for (tool, session) in [(Tool::Claude, to_claude(&handed)), (Tool::Codex, to_codex(&handed))] {
         let ForeignSession { records, .. } = &session;
         let limits = ImportLimits::default();
-        let again = convert(tool, session.to_bytes().into(), "s.jsonl", &limits);
+        let again = convert(tool, session.to_text().into(), "s.jsonl", &limits);
         assert_eq!(again.report.records(), records.len() as u64);
         assert_eq!(again.report.with_fate(|fate| fate == Fate::Unknown), 0);
     }

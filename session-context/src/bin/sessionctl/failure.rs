@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use session_context::bundle::BundleError;
 use session_context::{OpenStorageError, SessionError};
 use session_model::json::InvalidJson;
 use session_model::storage::{InvalidKey, StorageErrorKind};
@@ -26,6 +27,8 @@ pub(crate) enum Failure {
     Session(#[from] SessionError),
     #[error(transparent)]
     OpenStorage(#[from] OpenStorageError),
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     Index(#[from] session_store_indexed::index::IndexError),
@@ -48,6 +51,8 @@ pub(crate) enum Failure {
     Missing { session: String },
     #[error("{what} cannot be read")]
     Input { what: String, source: io::Error },
+    #[error("{what} cannot be written")]
+    Write { what: String, source: io::Error },
     #[error("what is to be appended cannot be read")]
     Json(#[from] InvalidJson),
     #[error("{0}")]

@@ -37,8 +37,8 @@ impl StoreArgs {
         }
     }
 
-    /// The same, and makes it if there is none.
-    pub(crate) fn storage_to_write(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+    /// As [`storage`](Self::storage), or one that is to be made.
+    pub(crate) fn storage_or_new(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
         match &self.store {
             Some(url) => open_storage(url),
             None => open_storage(&agent_dir().to_string_lossy()),

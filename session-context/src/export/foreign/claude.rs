@@ -287,15 +287,17 @@ impl Writer<'_> {
     fn first_kept(&self, node: NodeId, fields: &ObjectView) -> Option<String> {
         let tree = self.session.tree;
         let first = tree.find(&fields.text("firstKeptEntryId")?).filter(|first| *first != node)?;
-        let path = tree.path_to(node);
-        let kept = path.iter().skip_while(|at| **at != first);
-        let kept = kept.take_while(|at| **at != node);
-        let above =
-            tree.parent_of(first).and_then(|above| self.tips.get(&above)).cloned().flatten();
-        let own = |at: &NodeId| {
-            self.tips.get(at).cloned().flatten().filter(|t| Some(t) != above.as_ref())
+        // What is kept first may have no record; the first behind it that has one counts.
+        let own = |at: NodeId| {
+            let above = tree.parent_of(at).and_then(|above| self.tips.get(&above)).cloned();
+            let tip = self.tips.get(&at).cloned().flatten();
+            tip.filter(|tip| above.flatten().as_ref() != Some(tip)).map(|(head, _)| head)
         };
-        kept.filter_map(own).map(|(head, _)| head).next()
+        own(first).or_else(|| {
+            let path = tree.path_to(node);
+            let kept = path.into_iter().skip_while(|at| *at != first);
+            kept.take_while(|at| *at != node).find_map(own)
+        })
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use session_model::EntryKind;
 use session_model::json::{JsonKind, ObjectBuilder, ObjectView, RawJson, to_raw_json};
 use session_model::time::to_iso;
+use session_model::tree::NodeId;
 
 use super::blocks::{self, Block, blocks, image_data, tokens};
 use super::loss::{Loss, LossReport};
@@ -25,6 +27,8 @@ pub fn to_codex(session: &Handed<'_>) -> ForeignSession {
     let tree = session.tree;
     let path = tree.leaf().map(|leaf| tree.path_to(leaf)).unwrap_or_default();
     let id = session.uuid();
+    let is_compaction = |node: &NodeId| tree.entry(*node).kind() == EntryKind::Compaction;
+    let last_compaction = path.iter().rposition(is_compaction);
     let mut writer = Writer {
         session,
         now_ms: session.created_ms,
@@ -48,13 +52,13 @@ pub fn to_codex(session: &Handed<'_>) -> ForeignSession {
         .string("source", "cli")
         .string("model_provider", "openai");
     writer.push("session_meta", &meta.build());
-    for node in path {
+    for (at, node) in path.into_iter().enumerate() {
         let entry = tree.entry(node);
         writer.now_ms = entry.timestamp_ms().unwrap_or(writer.now_ms);
         let entry_id = entry.id().map(|id| id.into_owned());
         let said = Said::by(entry, &mut writer.loss);
         writer.items.push((entry_id, writer.records.len()));
-        writer.take(said);
+        writer.take(said, last_compaction == Some(at));
     }
     if let Some(title) = session.title.as_ref().filter(|_| session.titled_by_user) {
         let event = event("thread_name_updated").string("thread_id", &id);
@@ -98,12 +102,12 @@ impl Writer<'_> {
         self.push("response_item", &payload.build());
     }
 
-    fn take(&mut self, said: Said) {
+    fn take(&mut self, said: Said, is_last_compaction: bool) {
         match said {
             Said::Words(content, by_program) => self.words(&content, by_program),
             Said::Answer(message) => self.answer(&message),
             Said::Result(message) => self.result(&message),
-            Said::Compaction(fields) => self.compaction(&fields),
+            Said::Compaction(fields) => self.compaction(&fields, is_last_compaction),
             Said::Reset => {
                 let none = RawJson::array(&[]);
                 let payload = ObjectBuilder::new().string("message", "");
@@ -373,32 +377,36 @@ impl Writer<'_> {
     }
 
     /// The history that takes the place of what came before: the provider's own, or the summary
-    /// and what is kept.
-    fn compaction(&mut self, fields: &ObjectView) {
+    /// and what is kept. Only that of the last compaction is in force.
+    fn compaction(&mut self, fields: &ObjectView, is_last: bool) {
         let summary = fields.get("summary").cloned().unwrap_or_else(|| RawJson::string(""));
-        let own = fields.get("preserveData").and_then(|data| data.field("openaiRemoteCompaction"));
-        let own = own.and_then(|compaction| compaction.field("replacementHistory"));
-        let first = fields.text("firstKeptEntryId").unwrap_or_default();
-        let before = &self.items[..self.items.len().saturating_sub(1)];
-        let kept = before.iter().find(|(id, _)| id.as_deref() == Some(&*first));
-        let history = own.or_else(|| {
-            let (_, from) = kept?;
-            let told = ObjectBuilder::new()
-                .string("type", "message")
-                .string("role", "user")
-                .raw("content", &RawJson::array(&[blocks::text("input_text", &summary)]))
-                .build();
-            let items = self.records[*from..].iter().filter(|record| {
-                record.field("type").is_some_and(|kind| kind.as_str() == "\"response_item\"")
-            });
-            let items = items.filter_map(|record| record.field("payload"));
-            let all: Vec<RawJson> = std::iter::once(told).chain(items).collect();
-            Some(RawJson::array(&all))
-        });
+        let history = if is_last { self.history(fields, &summary) } else { None };
         let payload = ObjectBuilder::new()
             .raw("message", &summary)
             .optional("replacement_history", history.as_ref());
         self.push("compacted", &payload.build());
+    }
+
+    fn history(&self, fields: &ObjectView, summary: &RawJson) -> Option<RawJson> {
+        let own = fields.get("preserveData").and_then(|data| data.field("openaiRemoteCompaction"));
+        let own = own.and_then(|compaction| compaction.field("replacementHistory"));
+        if own.is_some() {
+            return own;
+        }
+        let first = fields.text("firstKeptEntryId")?;
+        let (_, before) = self.items.split_last()?;
+        let (_, from) = before.iter().find(|(id, _)| id.as_deref() == Some(&*first))?;
+        let told = ObjectBuilder::new()
+            .string("type", "message")
+            .string("role", "user")
+            .raw("content", &RawJson::array(&[blocks::text("input_text", summary)]))
+            .build();
+        let items = self.records[*from..].iter().filter(|record| {
+            record.field("type").is_some_and(|kind| kind.as_str() == "\"response_item\"")
+        });
+        let items = items.filter_map(|record| record.field("payload"));
+        let all: Vec<RawJson> = std::iter::once(told).chain(items).collect();
+        Some(RawJson::array(&all))
     }
 }
 

@@ -81,12 +81,12 @@ pub struct ForeignSession {
 
 impl ForeignSession {
     /// Returns the file's content.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_text(&self) -> String {
         let bytes = self.records.iter().map(|record| record.as_bytes().len() + 1).sum();
-        let mut out = Vec::with_capacity(bytes);
+        let mut out = String::with_capacity(bytes);
         for record in &self.records {
-            out.extend_from_slice(record.as_bytes());
-            out.push(b'\n');
+            out.push_str(record.as_str());
+            out.push('\n');
         }
         out
     }

@@ -9,6 +9,7 @@ mod checkpoint;
 mod completions;
 mod context;
 mod doctor;
+mod export;
 mod fork;
 mod gc;
 mod import;
@@ -20,6 +21,7 @@ mod merge;
 mod migrate;
 mod mv;
 mod navigate;
+mod pack;
 mod rename;
 mod restore;
 mod resume;
@@ -28,6 +30,7 @@ mod rm;
 mod show;
 mod stats;
 mod tree;
+mod unpack;
 mod verify;
 mod watch;
 
@@ -48,6 +51,9 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Gc(gc::Gc),
     Artifacts(artifacts::ArtifactsArgs),
+    Export(export::ExportArgs),
+    Pack(pack::Pack),
+    Unpack(unpack::Unpack),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
     Index(index::Index),
@@ -83,6 +89,9 @@ impl Command {
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Export(export) => export.run(context).await,
+            Self::Pack(pack) => pack.run(context).await,
+            Self::Unpack(unpack) => unpack.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),

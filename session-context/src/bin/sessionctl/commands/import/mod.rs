@@ -79,7 +79,7 @@ impl Import {
         }
         let storage = match context.store.storage() {
             Err(OpenStorageError::Missing { .. }) if self.dry_run => open_storage("memory:")?,
-            Err(OpenStorageError::Missing { .. }) => context.store.storage_to_write()?,
+            Err(OpenStorageError::Missing { .. }) => context.store.storage_or_new()?,
             opened => opened?,
         };
         let mut options = ImportOptions::default();
