@@ -37,6 +37,9 @@ pub(crate) enum Failure {
     /// Some sources of many could not be imported, each of which was told.
     #[error("{text}")]
     Imports { text: String, busy: bool },
+    #[cfg(feature = "indexed")]
+    #[error(transparent)]
+    History(#[from] session_store_indexed::history::HistoryError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]

@@ -119,7 +119,8 @@ impl StoreArgs {
     }
 }
 
-fn agent_dir() -> PathBuf {
+/// The user's agent directory.
+pub(crate) fn agent_dir() -> PathBuf {
     match env::var_os("SESSION_AGENT_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => dir.into(),
         None => env::home_dir().unwrap_or_default().join(AgentProfile::default().agent_dir),

@@ -12,6 +12,8 @@ mod doctor;
 mod export;
 mod fork;
 mod gc;
+#[cfg(feature = "indexed")]
+mod history;
 mod import;
 #[cfg(feature = "indexed")]
 mod index;
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Unpack(unpack::Unpack),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
+    History(history::History),
+    #[cfg(feature = "indexed")]
     Index(index::Index),
     Import(import::Import),
     Migrate(migrate::Migrate),
@@ -93,6 +97,8 @@ impl Command {
             Self::Pack(pack) => pack.run(context).await,
             Self::Unpack(unpack) => unpack.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
+            #[cfg(feature = "indexed")]
+            Self::History(history) => history.run(context),
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
             Self::Import(import) => import.run(context).await,
