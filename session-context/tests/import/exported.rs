@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use session_context::export::foreign::{ForeignSession, Handed, Loss, to_claude, to_codex};
-use session_context::import::{Fate, Tool};
+use session_context::import::Tool;
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::json::RawJson;
 use session_model::time::from_iso;
@@ -33,8 +33,7 @@ fn read(path: &Path) -> Vec<u8> {
 
 fn again(tool: Tool, session: &ForeignSession) -> SessionDocument {
     let conversion = converted(tool, session.to_text().as_bytes());
-    let unread = conversion.report.with_fate(|fate| fate == Fate::Unknown);
-    assert_eq!(unread, 0, "{:?}", conversion.report);
+    assert_eq!(session.unreadable(), 0, "{:?}", conversion.report);
     document(&conversion)
 }
 

@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod exported;
+mod family;
 mod generated;
 mod ours;
 mod pitfalls;

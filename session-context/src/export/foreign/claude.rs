@@ -10,6 +10,7 @@ use super::blocks::{self, Block, blocks, image_data, tokens};
 use super::loss::{Loss, LossReport};
 use super::said::Said;
 use super::{ForeignSession, Handed, uuid_of};
+use crate::import::Tool;
 
 /// The version of the tool whose records these are like.
 const VERSION: &str = "2.1.0";
@@ -52,7 +53,7 @@ pub fn to_claude(session: &Handed<'_>) -> ForeignSession {
     let folder: String =
         session.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let path = format!("projects/{folder}/{}.jsonl", writer.id);
-    ForeignSession { path, records, loss: writer.loss }
+    ForeignSession { tool: Tool::Claude, path, records, loss: writer.loss }
 }
 
 struct Writer<'a> {

@@ -11,7 +11,7 @@ use super::blocks::{self, Block, blocks, image_data, tokens};
 use super::loss::{Loss, LossReport};
 use super::said::Said;
 use super::{ForeignSession, Handed, uuid_of};
-use crate::import::ITEM_TYPE;
+use crate::import::{ITEM_TYPE, Tool};
 
 /// The version of the tool whose records these are like.
 const VERSION: &str = "0.140.0";
@@ -67,7 +67,7 @@ pub fn to_codex(session: &Handed<'_>) -> ForeignSession {
     let (date, time) = started.split_once('T').unwrap_or((&started, ""));
     let time: String = time.chars().take(8).map(|c| if c == ':' { '-' } else { c }).collect();
     let path = format!("sessions/{}/rollout-{date}T{time}-{id}.jsonl", date.replace('-', "/"));
-    ForeignSession { path, records: writer.records, loss: writer.loss }
+    ForeignSession { tool: Tool::Codex, path, records: writer.records, loss: writer.loss }
 }
 
 struct Writer<'a> {

@@ -16,6 +16,8 @@ use session_model::json::RawJson;
 use session_model::tree::SessionTree;
 use session_model::{BlobRef, SessionDocument, time};
 
+use crate::import::{Fate, ImportLimits, LeftOut, Tool, convert};
+
 pub use claude::to_claude;
 pub use codex::to_codex;
 pub use loss::{Loss, LossReport};
@@ -71,6 +73,8 @@ impl<'a> Handed<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForeignSession {
+    /// The tool.
+    pub tool: Tool,
     /// Where in its home the tool looks for the file.
     pub path: String,
     /// The records, one a line.
@@ -80,6 +84,17 @@ pub struct ForeignSession {
 }
 
 impl ForeignSession {
+    /// Reads the records as an import does, and returns how many it cannot read or does not know.
+    pub fn unreadable(&self) -> u64 {
+        let limits = ImportLimits::default();
+        let back = convert(self.tool, self.to_text().into(), &self.path, &limits);
+        back.report.with_fate(|fate| match fate {
+            Fate::LeftOut(why) => !matches!(why, LeftOut::Bookkeeping | LeftOut::Duplicate),
+            Fate::Unknown => true,
+            Fate::Converted => false,
+        })
+    }
+
     /// Returns the file's content.
     pub fn to_text(&self) -> String {
         let bytes = self.records.iter().map(|record| record.as_bytes().len() + 1).sum();

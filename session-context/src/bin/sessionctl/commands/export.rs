@@ -95,6 +95,11 @@ impl ExportArgs {
             Format::Codex => Some(to_codex(&export.handed())),
             _ => None,
         };
+        if let Some(unreadable) = handed.as_ref().map(ForeignSession::unreadable).filter(|n| *n > 0)
+        {
+            let text = "records do not read back as they should";
+            say("warning", &format!("{unreadable} {text}; keep the session itself"));
+        }
         let text = match &handed {
             Some(session) => session.to_text(),
             None => export.render(format),
