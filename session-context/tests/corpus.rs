@@ -12,10 +12,12 @@ type Property = fn(&[u8]);
 
 #[test]
 fn every_committed_input_holds() {
-    let properties: [(&str, Property); 8] = [
+    let properties: [(&str, Property); 10] = [
         ("breadcrumb", properties::breadcrumb),
         ("context", properties::context),
         ("file", properties::file),
+        ("import_claude", properties::import_claude),
+        ("import_codex", properties::import_codex),
         ("line", properties::line),
         ("migration", properties::migration),
         ("persisted", properties::persisted),

@@ -10,8 +10,18 @@ use crate::{
 };
 
 const FOLDER: &str = "session-model/fuzz";
-const TARGETS: [&str; 8] =
-    ["breadcrumb", "context", "file", "line", "migration", "persisted", "title_slot", "tree"];
+const TARGETS: [&str; 10] = [
+    "breadcrumb",
+    "context",
+    "file",
+    "import_claude",
+    "import_codex",
+    "line",
+    "migration",
+    "persisted",
+    "title_slot",
+    "tree",
+];
 
 /// What to fuzz, and how long.
 #[derive(Args, Debug)]

@@ -15,24 +15,31 @@ pub enum Format {
     Json,
     /// Plain text.
     Text,
+    /// A session file of Claude Code; see [`foreign`](super::foreign).
+    Claude,
+    /// A session file of Codex; see [`foreign`](super::foreign).
+    Codex,
 }
 
 /// A text that names no [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format {0:?}; use md, html, json or text")]
+#[error("unknown format {0:?}; use md, html, json, text, claude or codex")]
 pub struct UnknownFormat(String);
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Markdown, Self::Html, Self::Json, Self::Text];
+    pub const ALL: [Self; 6] =
+        [Self::Markdown, Self::Html, Self::Json, Self::Text, Self::Claude, Self::Codex];
 
-    /// Returns the format's name: `md`, `html`, `json`, `text`.
+    /// Returns the format's name: `md`, `html`, `json`, `text`, `claude`, `codex`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "md",
             Self::Html => "html",
             Self::Json => "json",
             Self::Text => "text",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
         }
     }
 
@@ -40,6 +47,7 @@ impl Format {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
+            Self::Claude | Self::Codex => "jsonl",
             _ => self.as_str(),
         }
     }
@@ -47,7 +55,7 @@ impl Format {
     /// Tells whether readers of it can find their way in a tree, so that it holds all branches
     /// unless asked otherwise.
     pub fn shows_trees(self) -> bool {
-        matches!(self, Self::Html | Self::Json)
+        matches!(self, Self::Html | Self::Json | Self::Claude)
     }
 }
 

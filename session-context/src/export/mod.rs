@@ -5,6 +5,7 @@
 //! none leaks what another hides.
 
 mod details;
+pub mod foreign;
 mod format;
 mod html;
 mod item;
@@ -26,6 +27,7 @@ use session_model::{Entry, SessionDocument};
 use crate::error::Result;
 use crate::redact::{RedactionReport, Redactor};
 
+use foreign::{Handed, to_claude, to_codex};
 pub use format::{Format, UnknownFormat};
 pub use scope::Scope;
 
@@ -145,7 +147,14 @@ impl Export {
             Format::Text => text::render(self),
             Format::Html => html::render(self),
             Format::Json => json::render(self),
+            Format::Claude => to_claude(&self.handed()).to_text(),
+            Format::Codex => to_codex(&self.handed()).to_text(),
         }
+    }
+
+    /// Returns what there is to hand to another tool.
+    pub fn handed(&self) -> Handed<'_> {
+        Handed::new(&self.header, self.title.clone(), &self.tree)
     }
 
     /// The label of an entry.

@@ -81,7 +81,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 }
 
 /// Tells whether JSON is nested deeper, whether it is valid or not.
-fn is_deeper(text: &[u8], most: usize) -> bool {
+pub(super) fn is_deeper(text: &[u8], most: usize) -> bool {
     let (mut depth, mut in_string, mut at) = (0_usize, false, 0);
     while at < text.len() {
         if in_string {

@@ -93,6 +93,9 @@ pub fn find_sources(tool: Tool, place: &Path) -> Result<FoundSources, ImportErro
     let failed = |source| ImportError::Read { path: place.to_owned(), source };
     let meta = fs::metadata(place).map_err(failed)?;
     let mut found = FoundSources::default();
+    if !meta.is_dir() && !meta.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
     if !meta.is_dir() {
         found.sources.push(source_of(place.to_owned(), &meta));
         return Ok(found);

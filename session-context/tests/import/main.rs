@@ -3,6 +3,9 @@
 
 mod claude;
 mod codex;
+mod exported;
+mod family;
+mod generated;
 mod ours;
 mod pitfalls;
 mod real;

@@ -19,12 +19,11 @@ pub struct Kept {
 /// The records of the conversation in file order.
 pub fn walk(records: &[RawJson]) -> Vec<Kept> {
     let mut seen = HashSet::new();
-    let records: Vec<&RawJson> = records
-        .iter()
-        .filter(|r| text(r, "uuid").is_none() || seen.insert(r.to_string()))
-        .collect();
+    let is_message =
+        |r: &RawJson| matches!(&*text(r, "type").unwrap_or_default(), "user" | "assistant");
+    let mut is_new = |r: &RawJson| text(r, "uuid").is_none() || seen.insert(r.to_string());
+    let records: Vec<&RawJson> = records.iter().filter(|r| !is_message(r) || is_new(r)).collect();
     let uuid = |at: usize| text(records[at], "uuid");
-    let tools = tool_names(&records);
     let kept: Vec<usize> = (0..records.len()).filter(|at| is_kept(records[*at])).collect();
     let named_parent = |at: usize| {
         let name =
@@ -45,23 +44,19 @@ pub fn walk(records: &[RawJson]) -> Vec<Kept> {
         if begins_circle(at) {
             return None;
         }
-        let (mut next, mut way) = (named_parent(at), vec![at]);
+        let mut next = named_parent(at);
         while let Some(found) = next {
-            if way.contains(&found) {
-                return None;
-            }
             if is_kept(records[found]) {
                 return kept.iter().position(|kept| *kept == found);
             }
-            way.push(found);
-            next = named_parent(found);
+            next = named_parent(found).filter(|_| !begins_circle(found));
         }
         None
     };
     let record = |at: &usize| Kept {
         parent: parent(*at),
         answer: records[*at].field("message").and_then(|message| text(&message, "id")),
-        said: said(records[*at], &tools),
+        said: said(records[*at], &tool_names(&records[..*at])),
     };
     kept.iter().map(record).collect()
 }
@@ -83,7 +78,8 @@ fn is_kept(record: &RawJson) -> bool {
 }
 
 fn tool_names(records: &[&RawJson]) -> HashMap<String, String> {
-    let messages = records.iter().filter_map(|record| record.field("message"));
+    let kept = records.iter().filter(|record| is_kept(record));
+    let messages = kept.filter_map(|record| record.field("message"));
     let blocks = messages.flat_map(|message| items(message.field("content")));
     let calls = blocks.filter(|block| text(block, "type").as_deref() == Some("tool_use"));
     calls.filter_map(|call| Some((text(&call, "id")?, text(&call, "name")?))).collect()

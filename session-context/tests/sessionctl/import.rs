@@ -151,6 +151,26 @@ fn titles_of_sources_reach_no_terminal_as_they_are() {
 }
 
 #[test]
+fn an_imported_session_goes_back_to_its_tool() {
+    for (tool, source) in [("claude", CLAUDE), ("codex", CODEX)] {
+        let dir = Dir::new();
+        dir.write("s.jsonl", source);
+        let told = only_source(&json(&dir.run(&format!("import {tool} s.jsonl --json")).quiet()));
+        let id = told.field("sessionId").unwrap().as_text().unwrap().into_owned();
+        let run = dir.run(&format!("export {id} --format {tool} --no-redact"));
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let place = run.out.lines().find_map(|line| line.strip_prefix("the tool finds it as "));
+        let place = place.unwrap().strip_suffix(" in its home").unwrap();
+        let name = place.rsplit('/').next().unwrap().to_owned();
+        dir.write(&format!(".{tool}/{place}"), dir.read(&name));
+        let again = only_source(&json(&dir.run(&format!("import {tool} --json")).quiet()));
+        assert_eq!(again.field("outcome").unwrap().as_str(), "\"created\"");
+        assert_eq!(again.field("title"), told.field("title"));
+        assert_eq!(again.field("cwd"), told.field("cwd"));
+    }
+}
+
+#[test]
 fn a_session_of_ours_is_no_source() {
     let dir = Dir::new();
     let entry =

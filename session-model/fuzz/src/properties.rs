@@ -1,7 +1,10 @@
 //! What holds for any bytes; fuzz targets and the replay of the committed inputs share it.
 
+use session_context::export::foreign::{ForeignSession, Handed, to_claude, to_codex};
+use session_context::import::{Conversion, Fate, ImportLimits, Tool, convert};
 use session_context::{ContextOptions, LeafChoice, build_session_context};
 use session_model::Entry;
+use session_model::Severity;
 use session_model::TitleSlot;
 use session_model::body::EntryBody;
 use session_model::document::{LoadOptions, SessionDocument};
@@ -163,5 +166,60 @@ pub fn context(bytes: &[u8]) {
         for message in context.to_llm() {
             assert!(!message.role().is_empty());
         }
+    }
+}
+
+/// Whatever Claude Code's files hold, they become a session, and that goes back and forth.
+pub fn import_claude(bytes: &[u8]) {
+    let document = imported(Tool::Claude, bytes);
+    handed_on(&document);
+}
+
+/// The same for files of Codex.
+pub fn import_codex(bytes: &[u8]) {
+    let document = imported(Tool::Codex, bytes);
+    handed_on(&document);
+}
+
+fn imported(tool: Tool, bytes: &[u8]) -> SessionDocument {
+    let limits = ImportLimits::default();
+    let conversion = convert(tool, bytes.to_vec().into(), "s.jsonl", &limits);
+    assert_eq!(convert(tool, bytes.to_vec().into(), "s.jsonl", &limits), conversion);
+    let is_filling = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(is_filling));
+    assert!(conversion.report.records() >= lines.count() as u64);
+    let document = session_of(&conversion);
+    // Every entry has an id of its own and is on a way that begins with the import.
+    let tree = document.tree();
+    assert_eq!(tree.len(), conversion.entries.len());
+    assert_eq!(tree.roots().count(), 1);
+    for node in tree.nodes() {
+        assert_eq!(tree.path_to(node).first(), tree.nodes().next().as_ref());
+        assert_eq!(tree.entry(node).id().and_then(|id| tree.find(&id)), Some(node));
+    }
+    document
+}
+
+fn session_of(conversion: &Conversion) -> SessionDocument {
+    let entries = conversion.entries.iter().map(|entry| entry.as_str());
+    let lines: Vec<&str> = entries.collect();
+    let file = [HEADER, lines.join("\n").as_bytes(), b"\n"].concat();
+    let loaded = SessionDocument::load(file.into(), &LoadOptions::default());
+    let Ok(loaded) = loaded else { unreachable!("the header is valid") };
+    let lost = loaded.diagnostics.iter().filter(|found| found.code.severity() == Severity::Loss);
+    assert_eq!(lost.count(), 0, "{:?}", loaded.diagnostics);
+    loaded.document
+}
+
+/// What is written for another tool is read back without a record that is not understood.
+fn handed_on(document: &SessionDocument) {
+    let handed = Handed::of(document);
+    for (tool, session) in [(Tool::Claude, to_claude(&handed)), (Tool::Codex, to_codex(&handed))] {
+        let ForeignSession { records, .. } = &session;
+        let limits = ImportLimits::default();
+        let again = convert(tool, session.to_text().into(), "s.jsonl", &limits);
+        assert_eq!(again.report.records(), records.len() as u64);
+        assert_eq!(again.report.with_fate(|fate| fate == Fate::Unknown), 0);
     }
 }

@@ -109,7 +109,9 @@ impl Joining {
         let open = &mut self.answers[answer].open_calls;
         let fits = !results.is_empty() && results.iter().all(|id| open.contains(id));
         if fits {
-            open.retain(|id| !results.contains(id));
+            for id in &results {
+                open.remove(id);
+            }
         }
         fits
     }

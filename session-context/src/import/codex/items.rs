@@ -3,7 +3,8 @@
 use session_model::json::{JsonKind, ObjectBuilder, ObjectView, RawJson};
 
 use super::ITEM_TYPE;
-use crate::import::{ConversionReport, Note};
+use crate::import::records::is_deeper;
+use crate::import::{ConversionReport, DEFAULT_MAX_DEPTH, Note};
 
 /// The texts of a list of blocks.
 pub(super) fn texts(blocks: Option<&RawJson>) -> Vec<String> {
@@ -128,6 +129,8 @@ pub(super) fn arguments(written: Option<&RawJson>) -> RawJson {
     };
     let parsed = match written.as_text() {
         Some(text) if text.trim().is_empty() => return ObjectBuilder::new().build(),
+        // What is nested deep in a text would be so in the entry.
+        Some(text) if is_deeper(text.as_bytes(), DEFAULT_MAX_DEPTH) => None,
         Some(text) => RawJson::parse(text.into_owned()).ok().and_then(object),
         None => object(written.clone()),
     };

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use session_context::export::foreign::{ForeignSession, to_claude, to_codex};
 use session_context::export::{Export, ExportOptions, Format, Scope};
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
@@ -12,7 +13,8 @@ use crate::new_file::write_file;
 use crate::output::{Output, count, say};
 use crate::target::Shown;
 
-/// Write a session as Markdown, a page, JSON or text, without the secrets in it
+/// Write a session as Markdown, a page, JSON or text, or for Claude Code or Codex to go on with,
+/// without the secrets in it
 ///
 /// Keys, tokens, passwords and what looks like them become `[redacted:kind]`, wherever they stand;
 /// what was hidden is told. Look through what you hand on all the same: what is a secret only you
@@ -23,7 +25,8 @@ Examples:
   sessionctl export session.jsonl
   sessionctl export session.jsonl -o session.html
   sessionctl export 0195d3c4 --format json -o - | jq .title
-  sessionctl export session.jsonl --leaf 3c6ef362 --format text -o -")]
+  sessionctl export session.jsonl --leaf 3c6ef362 --format text -o -
+  sessionctl export session.jsonl --format claude")]
 pub(crate) struct ExportArgs {
     /// The session
     session: String,
@@ -54,10 +57,10 @@ struct ScopeArgs {
     /// The path to this entry, and all that hangs from it
     #[arg(long, value_name = "ID")]
     branch: Option<String>,
-    /// The path in use; the default for md and text
+    /// The path in use; the default for md, text and codex
     #[arg(long)]
     path: bool,
-    /// All branches; the default for html and json
+    /// All branches; the default for html, json and claude
     #[arg(long)]
     all: bool,
 }
@@ -87,14 +90,33 @@ impl ExportArgs {
         let export = Export::new(manager.document(), &options)?;
         let name = manager.key().file_name();
         tell(&export);
-        let text = export.render(format);
+        let handed = match format {
+            Format::Claude => Some(to_claude(&export.handed())),
+            Format::Codex => Some(to_codex(&export.handed())),
+            _ => None,
+        };
+        if let Some(unreadable) = handed.as_ref().map(ForeignSession::unreadable).filter(|n| *n > 0)
+        {
+            let text = "records do not read back as they should";
+            say("warning", &format!("{unreadable} {text}; keep the session itself"));
+        }
+        let text = match &handed {
+            Some(session) => session.to_text(),
+            None => export.render(format),
+        };
         if to_stdout {
             return Ok(context.out.bytes(text.as_bytes())?);
         }
         let stem = name.strip_suffix(".jsonl").unwrap_or(name);
-        let path = self.output.unwrap_or_else(|| format!("{stem}.{}", format.extension()).into());
+        // The tools find a session by the name of its file.
+        let own_name = handed.as_ref().and_then(|session| session.path.rsplit('/').next());
+        let path = self.output.unwrap_or_else(|| match own_name {
+            Some(name) => name.into(),
+            None => format!("{stem}.{}", format.extension()).into(),
+        });
         write_file(&path, text.as_bytes(), self.force)?;
-        let written = Written { path: &path, format, bytes: text.len(), export: &export };
+        let (bytes, handed) = (text.len(), handed.as_ref());
+        let written = Written { path: &path, format, bytes, export: &export, handed };
         if context.json {
             context.out.json(written.json().as_str())?.end()?;
             return Ok(());
@@ -114,7 +136,8 @@ fn tell(export: &Export) {
 /// The format that the name of a file stands for.
 fn implied(path: Option<&Path>) -> Format {
     let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str());
-    let is = |format: &Format| extension == Some(format.extension());
+    let is_document = |format: &Format| !matches!(format, Format::Claude | Format::Codex);
+    let is = |format: &Format| is_document(format) && extension == Some(format.extension());
     Format::ALL.into_iter().find(is).unwrap_or(Format::Markdown)
 }
 
@@ -128,6 +151,7 @@ struct Written<'a> {
     format: Format,
     bytes: usize,
     export: &'a Export,
+    handed: Option<&'a ForeignSession>,
 }
 
 impl Written<'_> {
@@ -135,18 +159,27 @@ impl Written<'_> {
         let entries = count(self.export.tree().len(), "entry", "entries");
         let path = self.path.display();
         out.line(&format!("wrote {path}: {entries}, {} bytes", self.bytes))?;
+        let Some(handed) = self.handed else { return Ok(()) };
+        out.line(&format!("the tool finds it as {} in its home", handed.path))?;
+        for (loss, count) in handed.loss.counts() {
+            out.line(&format!("left out: {count} {}", loss.text()))?;
+        }
         Ok(())
     }
 
     fn json(&self) -> RawJson {
         let number = |n: usize| to_raw_json(&n).unwrap_or_default();
         let hidden = self.export.hidden().map(|hidden| hidden.to_json());
+        let place = self.handed.map(|handed| RawJson::string(&handed.path));
+        let lost = self.handed.map(|handed| handed.loss.to_json());
         ObjectBuilder::new()
             .string("file", &self.path.to_string_lossy())
             .string("format", self.format.as_str())
             .raw("entries", &number(self.export.tree().len()))
             .raw("bytes", &number(self.bytes))
             .raw("redacted", &hidden.unwrap_or_default())
+            .optional("place", place.as_ref())
+            .optional("lost", lost.as_ref())
             .build()
     }
 }
