@@ -123,7 +123,9 @@ fn private_keys(text: &str, hits: &mut Vec<Hit>) {
         let start = from + at;
         let title = text[start + KEY_BEGIN.len()..].split("-----").next().unwrap_or_default();
         from = start + KEY_BEGIN.len();
-        if title.len() > 64 || !title.contains("PRIVATE KEY") {
+        let is_title =
+            title.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ');
+        if !is_title || title.len() > 64 || !title.contains("PRIVATE KEY") {
             continue;
         }
         let ended = text[from..].find(KEY_END).map(|at| from + at + KEY_END.len());
@@ -157,5 +159,6 @@ mod tests {
         assert_eq!(found(&format!("a {cut}")), [cut]);
         assert_eq!(found("-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----"), [""; 0]);
         assert_eq!(found("-----BEGIN "), [""; 0]);
+        assert_eq!(found("-----BEGIN of the PRIVATE KEY-----"), [""; 0]);
     }
 }
