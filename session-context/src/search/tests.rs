@@ -66,8 +66,8 @@ fn a_hit_tells_where_it_stands() {
     let [hit] = &results.hits[..] else { panic!("{results:?}") };
     assert_eq!((hit.line, hit.offset, hit.role.as_str()), (4, offset, "user"));
     assert_eq!(
-        (hit.snippet.text.as_str(), &hit.snippet.highlights[..]),
-        ("fix the login", &[8..13][..])
+        (hit.snippet.text.as_str(), &hit.snippet.highlights),
+        ("fix the login", &vec![8..13])
     );
     assert_eq!(hit.written_ms, Some(1_767_312_000_000));
     assert_eq!(hit.session.cwd.as_deref(), Some("/w"));

@@ -120,8 +120,8 @@ fn sessions_and_parts(
 ) -> Result<(Vec<SearchedSession>, Vec<Part>), ReadError> {
     let mut numbers = std::collections::HashMap::new();
     let mut sessions = Vec::new();
-    let mut statement =
-        connection.prepare_cached("SELECT session, key, id, cwd, title FROM session")?;
+    let mut statement = connection
+        .prepare_cached("SELECT session, key, id, cwd, title FROM session WHERE problem IS NULL")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let key = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;

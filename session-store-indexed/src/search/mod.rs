@@ -137,13 +137,4 @@ impl SearchIndex {
         });
         Ok(found?)
     }
-
-    /// Returns the sessions in the index that are none or could not be read.
-    ///
-    /// # Errors
-    ///
-    /// [`IndexError::Database`].
-    pub fn skipped(&mut self) -> Result<Vec<SkippedSession>, IndexError> {
-        Ok(self.database.run(|connection| state::skipped(connection))?)
-    }
 }

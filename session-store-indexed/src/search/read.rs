@@ -94,7 +94,10 @@ impl<'a> SessionReader<'a> {
             to.fingerprint = fingerprint_behind(&head, &tail, &lines);
             to.indexed = indexed + lines.len() as u64;
             to.lines += memchr_iter(b'\n', &lines).count() as u64;
-            (to.version, to.size, to.identity) = (meta.version.to_string(), meta.size, before);
+            // A state in between is looked at again, should it be the last to be written.
+            let is_last = is_end || problem.is_some();
+            to.version = if is_last { meta.version.to_string() } else { String::new() };
+            (to.size, to.identity) = (meta.size, before);
             // What follows belongs to this reading, whatever it was before.
             (self.is_begun, self.is_rewritten) = (true, false);
             let shown = match (problem, is_end) {

@@ -80,7 +80,8 @@ pub(super) fn states(connection: &Connection) -> rusqlite::Result<HashMap<String
         .collect()
 }
 
-pub(super) fn skipped(connection: &Connection) -> rusqlite::Result<Vec<SkippedSession>> {
+/// Returns the files that are no sessions or could not be read.
+pub(super) fn problems(connection: &Connection) -> rusqlite::Result<Vec<SkippedSession>> {
     let rows: Vec<(String, String)> = connection
         .prepare_cached("SELECT key, problem FROM session WHERE problem IS NOT NULL ORDER BY key")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?

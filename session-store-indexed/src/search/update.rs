@@ -15,7 +15,7 @@ use session_model::storage::{
 use super::batch::Batch;
 use super::merge;
 use super::read::SessionReader;
-use super::state::{SkippedSession, State, skipped, states};
+use super::state::{SkippedSession, State, problems, states};
 use super::write::{remove, write};
 use crate::index::IndexError;
 use crate::sqlite::Database;
@@ -63,7 +63,7 @@ pub(super) fn update(
     storage: &dyn SessionStorage,
     mut progress: impl FnMut(UpdateProgress) -> bool,
 ) -> Result<SearchUpdate, IndexError> {
-    let files = block_on(files(storage))?;
+    let (files, mut skipped) = block_on(files(storage))?;
     let mut known = database.run(|connection| states(connection))?;
     let mut changed: Vec<(u64, Changed)> = Vec::new();
     let sessions = files.len() as u64;
@@ -101,32 +101,37 @@ pub(super) fn update(
         }
     };
     merge::tidy(database)?;
-    let (cut, skipped) = database.run(|connection| {
+    let (cut, problems) = database.run(|connection| {
         let cut: i64 =
             connection
                 .query_row("SELECT coalesce(sum(cut), 0) FROM session", [], |row| row.get(0))?;
-        Ok((cut as u64, skipped(connection)?))
+        Ok((cut as u64, problems(connection)?))
     })?;
-    let skipped: Vec<_> =
-        skipped.into_iter().filter(|session| !is_artifact(&session.key)).collect();
-    let searched = sessions.saturating_sub(left).saturating_sub(skipped.len() as u64);
+    let searched = sessions.saturating_sub(left).saturating_sub(problems.len() as u64);
+    skipped.extend(problems.into_iter().filter(|session| !is_artifact(&session.key)));
     Ok(SearchUpdate { sessions: searched, read, left, cut_entries: cut, skipped })
 }
 
-/// Lists the files that should be sessions, those of child agents included.
-async fn files(storage: &dyn SessionStorage) -> Result<Vec<ObjectMeta>, IndexError> {
+/// Lists the files that should be sessions, those of child agents included, and those that cannot
+/// be looked at.
+async fn files(
+    storage: &dyn SessionStorage,
+) -> Result<(Vec<ObjectMeta>, Vec<SkippedSession>), IndexError> {
     let prefix = StorageKey::new(SESSIONS_DIR).ok();
     let options = ListOptions::default().suffix(SESSION_SUFFIX);
     let (mut files, errors) = storage.list_all(prefix.as_ref(), options).await;
+    let mut skipped = Vec::new();
     for error in errors {
         // One that speaks of one file keeps that from being indexed, and no other.
         if error.key().is_none() && error.kind() != StorageErrorKind::Invalid {
             return Err(error.into());
         }
-        tracing::warn!(%error, "a session cannot be searched");
+        let problem = error.to_string();
+        let key = error.key().or(prefix.as_ref()).cloned();
+        skipped.extend(key.map(|key| SkippedSession { key, problem }));
     }
     files.retain(|meta| !meta.key.file_name().starts_with('.'));
-    Ok(files)
+    Ok((files, skipped))
 }
 
 /// Tells whether a file lies where artifacts do, which may have any name.

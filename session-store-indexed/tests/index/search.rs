@@ -261,6 +261,13 @@ fn an_update_can_be_ended() {
     assert_eq!(searched.found("alpha", &all()).len() as u64, update.sessions);
     searched.update();
     assert_eq!(searched.assert_finds("alpha", &all()), 20);
+
+    let filler = user(1, &"hay ".repeat(1000));
+    let long = header("long", "") + &filler.repeat(9 << 8) + &user(2, "needle");
+    append(&searched.files, &key("long"), &long);
+    let read = searched.index.update(&searched.files, |_| false).unwrap().read;
+    assert_eq!(read + searched.update(), long.len() as u64);
+    assert_eq!(searched.found("needle", &all()).len(), 1);
 }
 
 fn what_is_no_session_is_told() {

@@ -97,9 +97,12 @@ impl Search {
         }
         let place = self.place(context, &mut request).await?;
         let is_narrowed = request.cwd.is_some();
+        #[cfg(feature = "indexed")]
+        let uses_index = !self.no_index
+            && place.as_ref().is_some_and(|place| matches!(place.scope, Scope::All(_)));
         let search = SessionSearch::new(SessionCatalog::new(place.into_iter().collect()));
         #[cfg(feature = "indexed")]
-        let search = if self.no_index { search } else { search.with_index() };
+        let search = if uses_index { search.with_index() } else { search };
         // Drawn on a terminal only.
         let bar = ProgressBar::new(0);
         let progress = |SearchProgress { done, total, .. }| {
