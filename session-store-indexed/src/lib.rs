@@ -2,8 +2,8 @@
 //!
 //! [`storage`] puts an [`index`] beside a tree of sessions: lists and paths are answered without
 //! reading whole files. [`history`] keeps the prompts a user typed and finds them again.
-//! [`remote`] is what several hosts share, and [`publish`]
-//! brings it up to date. Every database of this crate
+//! [`remote`] is what several hosts share; [`publish`] brings it up to date, and [`replica`] brings
+//! what others wrote to this host. Every database of this crate
 //! is opened by one set of rules, so that a crash, a second process or a damaged file costs
 //! nothing that was saved:
 //!
@@ -19,6 +19,7 @@ pub mod publish;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod remote;
+pub mod replica;
 pub mod storage;
 
 mod clock;

@@ -10,7 +10,7 @@ use crate::{DatabaseDiagnostic, DatabaseError};
 const APPLICATION_ID: i32 = 0x5345_5349;
 
 /// Each step brings the schema to the version of its place, counted from 1.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE session (
     session INTEGER PRIMARY KEY,
@@ -58,6 +58,7 @@ CREATE UNIQUE INDEX entry_id ON entry(session, id);
 CREATE TABLE state (complete INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
 ",
+    "CREATE INDEX session_activity ON session(activity DESC, key);",
     crate::outbox::SCHEMA,
 ];
 

@@ -85,3 +85,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Agreed> {
         epoch: number(3)?,
     })
 }
+
+pub(crate) fn forget(connection: &Connection, session: &StorageKey) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM agreed WHERE key = ?")?
+        .execute([session.as_str()])
+        .map(drop)
+}

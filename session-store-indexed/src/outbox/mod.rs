@@ -12,7 +12,7 @@ mod read;
 mod schema;
 mod write;
 
-pub(crate) use agreed::{Agreed, agree, agreed, all_agreed, claimed, note_claim};
+pub(crate) use agreed::{Agreed, agree, agreed, all_agreed, claimed, forget, note_claim};
 pub use blocked::{BlockKind, Blocked};
 pub(crate) use blocked::{block, blocked, blocked_key, unblock};
 pub(crate) use read::{

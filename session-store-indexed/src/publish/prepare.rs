@@ -168,13 +168,19 @@ impl Publisher {
         agreed: Option<&Agreed>,
         state: &SessionState,
     ) -> bool {
-        if before.is_some_and(|state| self.is_ours(&state.fence.owner)) {
+        // A claim that was not noted yet: what others wrote before it may be missing here.
+        let epoch = agreed.map_or(0, |agreed| agreed.epoch);
+        if before
+            .is_some_and(|state| self.is_ours(&state.fence.owner) && state.fence.epoch <= epoch)
+        {
             return true;
         }
         agreed.is_some_and(|agreed| {
             let is_same = state.position == agreed.position && state.digest == Some(agreed.digest);
             let has_lost = state.position < agreed.position
-                && before.is_none_or(|before| before.fence.epoch <= agreed.epoch);
+                && before.is_none_or(|before| {
+                    before.fence.epoch <= agreed.epoch || self.is_ours(&before.fence.owner)
+                });
             is_same || has_lost
         })
     }

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::remote::Check;
+use crate::remote::{Check, RemoteError};
 
-/// Reads the answer to `INFO`.
-pub(super) fn of_info(info: &str) -> Check {
+/// Reads the answer to `INFO`; a server that lacks commands is an error.
+pub(super) fn of_info(info: &str) -> Result<Check, RemoteError> {
     let fields: BTreeMap<_, _> = info.lines().filter_map(|line| line.split_once(':')).collect();
     let field = |name: &str| fields.get(name).copied().unwrap_or_default();
     let version = field("redis_version");
     let writable = field("role") != "slave";
     let mut warnings = Vec::new();
     if number(version) < (6, 2) {
-        warnings.push(format!("Redis {version} is too old: 6.2 is the oldest that works"));
+        let old = format!("Redis {version} is too old; 6.2 is the oldest that works");
+        return Err(RemoteError::Unfit(old));
     }
     if field("maxmemory_policy") != "noeviction" {
         warnings.push(format!(
@@ -32,7 +33,7 @@ pub(super) fn of_info(info: &str) -> Check {
     if !writable {
         warnings.push("this server is a replica: use the address of the primary".to_owned());
     }
-    Check { version: version.to_owned(), writable, warnings }
+    Ok(Check { version: version.to_owned(), writable, warnings })
 }
 
 fn number(version: &str) -> (u32, u32) {
@@ -49,17 +50,26 @@ mod tests {
         let info = "# Server\r\nredis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\n\
                     aof_enabled:1\r\naof_last_write_status:ok\r\nrole:master\r\n";
         let check = Check { version: "7.0.15".to_owned(), writable: true, warnings: Vec::new() };
-        assert_eq!(of_info(info), check);
+        assert_eq!(of_info(info), Ok(check));
     }
 
     #[test]
     fn everything_that_loses_data_is_named() {
-        let info = "redis_version:6.0.1\nmaxmemory_policy:allkeys-lru\naof_enabled:0\n\
+        let info = "redis_version:6.2.0\nmaxmemory_policy:allkeys-lru\naof_enabled:0\n\
                     aof_last_write_status:err\nrole:slave\n";
-        let check = of_info(info);
+        let check = of_info(info).unwrap();
         assert!(!check.writable);
         let named: Vec<_> =
             check.warnings.iter().map(|text| text.split(' ').next().unwrap()).collect();
-        assert_eq!(named, ["Redis", "maxmemory-policy", "appendonly", "the", "this"]);
+        assert_eq!(named, ["maxmemory-policy", "appendonly", "the", "this"]);
+    }
+
+    #[test]
+    fn a_server_without_the_commands_is_refused() {
+        for version in ["6.0.16", "5.0.7", "", "x"] {
+            let error = of_info(&format!("redis_version:{version}\nrole:master\n")).unwrap_err();
+            let old = format!("Redis {version} is too old; 6.2 is the oldest that works");
+            assert_eq!(error, RemoteError::Unfit(old));
+        }
     }
 }

@@ -7,13 +7,14 @@ use std::{
 };
 
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, Pipeline, Script, ServerErrorKind, Value,
+    AsyncConnectionConfig, Cmd, Pipeline, Script, ServerErrorKind, Value,
     aio::MultiplexedConnection,
 };
 use session_model::storage::StorageKey;
 
 use super::{
     InvalidAddress, RedisAddress,
+    address::Finder,
     error::{of_client, of_server, of_value, unexpected},
 };
 use crate::remote::Result;
@@ -22,19 +23,24 @@ type Connection = Arc<MultiplexedConnection>;
 
 pub(super) struct Link {
     address: RedisAddress,
-    client: Client,
+    finder: Finder,
     config: AsyncConnectionConfig,
+    timeout: Duration,
     open: Mutex<Option<Connection>>,
 }
 
 impl Link {
     pub(super) fn new(address: &RedisAddress, timeout: Duration) -> Result<Self, InvalidAddress> {
-        let client = Client::open(address.info())
-            .map_err(|_| InvalidAddress { reason: "this kind of address is not supported" })?;
+        let finder = address.finder()?;
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(timeout))
             .set_response_timeout(Some(timeout));
-        Ok(Self { address: address.clone(), client, config, open: Mutex::new(None) })
+        Ok(Self { address: address.clone(), finder, config, timeout, open: Mutex::new(None) })
+    }
+
+    /// How long an answer may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// Sends commands in one go and answers one value a command; errors of the server are values.
@@ -42,7 +48,13 @@ impl Link {
         let connection = self.connection().await?;
         let mut sender = MultiplexedConnection::clone(&connection);
         match sender.send_packed_commands(pipeline, 0, pipeline.len()).await {
-            Ok(answers) if answers.len() == pipeline.len() => Ok(answers),
+            Ok(answers) if answers.len() == pipeline.len() => {
+                // A primary that became a replica: another server may be the primary now.
+                if answers.iter().any(is_read_only) {
+                    self.close(&connection);
+                }
+                Ok(answers)
+            }
             Ok(_) => Err(unexpected("a pipeline's answer")),
             Err(error) => {
                 self.close(&connection);
@@ -94,7 +106,15 @@ impl Link {
         if let Some(open) = self.open().as_ref() {
             return Ok(Arc::clone(open));
         }
-        let made = self.client.get_multiplexed_async_connection_with_config(&self.config).await;
+        let made = match &self.finder {
+            Finder::One(client) => {
+                client.get_multiplexed_async_connection_with_config(&self.config).await
+            }
+            #[cfg(feature = "redis-sentinel")]
+            Finder::Sentinels(sentinels, certificates) => {
+                sentinels.connect(certificates.as_ref(), &self.config).await
+            }
+        };
         let made = Arc::new(made.map_err(|error| of_client(&error))?);
         // Another call may have connected meanwhile; one connection keeps calls in order.
         Ok(Arc::clone(self.open().get_or_insert(made)))
@@ -120,6 +140,10 @@ impl fmt::Debug for Link {
 
 fn is_unknown_script(value: &Value) -> bool {
     matches!(value, Value::ServerError(error) if error.kind() == Some(ServerErrorKind::NoScript))
+}
+
+fn is_read_only(value: &Value) -> bool {
+    matches!(value, Value::ServerError(error) if error.code() == "READONLY")
 }
 
 /// A call of a script, its arguments still to come.

@@ -8,7 +8,10 @@ mod keys;
 mod object;
 mod remote;
 mod scripts;
+#[cfg(feature = "redis-sentinel")]
+mod sentinel;
 mod session;
+mod tls;
 
 use std::{fmt, time::Duration};
 
@@ -62,7 +65,8 @@ impl RedisRemote {
     ///
     /// # Errors
     ///
-    /// [`InvalidAddress`] if the prefix has a `{`, `}` or `*`, or the address cannot be used.
+    /// [`InvalidAddress`] if the prefix has a `{`, `}` or `*`, or the address cannot be used, or a
+    /// file of certificates not be read.
     pub fn new(address: &RedisAddress, options: RedisOptions) -> Result<Self, InvalidAddress> {
         if options.prefix.contains(['{', '}', '*']) {
             return Err(InvalidAddress { reason: "the prefix must not have `{`, `}` or `*`" });

@@ -1,6 +1,6 @@
 //! The calls of a [`Remote`](crate::remote::Remote), as commands.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use session_model::storage::StorageKey;
 use super::{
     RedisRemote, check,
     connection::call,
-    error::unexpected,
+    error::{of_server, unexpected},
     scripts,
     session::{applied, read},
 };
@@ -24,7 +24,7 @@ use crate::remote::{
 impl Remote for RedisRemote {
     async fn check(&self) -> Result<Check> {
         let info: String = read(self.link.command(redis::cmd("INFO")).await?, "INFO")?;
-        Ok(check::of_info(&info))
+        check::of_info(&info)
     }
 
     async fn claim(&self, session: &StorageKey, claim: &Claim) -> Result<Claimed> {
@@ -160,7 +160,7 @@ impl Remote for RedisRemote {
         pipeline.add_command(call);
         let answer = self.link.run(&scripts::FEED, &pipeline).await?.pop().unwrap_or_default();
         if let Value::ServerError(error) = &answer {
-            return Err(super::error::of_server(error));
+            return Err(of_server(error));
         }
         type Row = (String, Vec<String>);
         let (floor, last, rows): (u64, u64, Vec<Row>) = read(answer, "the feed")?;
@@ -199,10 +199,29 @@ impl Remote for RedisRemote {
     }
 
     async fn wait(&self, replicas: u32, timeout: Duration) -> Result<u32> {
-        let mut call = redis::cmd("WAIT");
-        // To Redis, 0 means for ever.
-        call.arg(replicas).arg(millis(timeout).max(1));
-        read(self.link.command(call).await?, "WAIT")
+        let start = Instant::now();
+        loop {
+            let left = timeout.saturating_sub(start.elapsed());
+            // An answer must come before the connection is taken for dead.
+            let step = left.min(self.link.timeout() / 2);
+            let mut calls = redis::Pipeline::with_capacity(2);
+            // WAIT is about what its own connection wrote. A connection made since the last change
+            // wrote nothing; with this, everything before it is waited for, whoever wrote it.
+            calls.cmd("HSET").arg(self.keys.all("info")).arg("wait").arg(replicas);
+            // To Redis, 0 means for ever.
+            calls.cmd("WAIT").arg(replicas).arg(millis(step).max(1));
+            let answers = self.link.send(&calls).await?;
+            let mut reached = 0;
+            for answer in answers {
+                if let Value::ServerError(error) = &answer {
+                    return Err(of_server(error));
+                }
+                reached = read(answer, "WAIT")?;
+            }
+            if reached >= replicas || left == step {
+                return Ok(reached);
+            }
+        }
     }
 }
 

@@ -20,6 +20,9 @@ pub enum RemoteError {
     /// The user lacks a right, or is not known.
     #[error("the remote denies access ({0}); check user, password and access rules")]
     Denied(String),
+    /// The server is not one that can keep sessions.
+    #[error("the remote cannot keep sessions: {0}")]
+    Unfit(String),
     /// The call itself is at fault and never succeeds.
     #[error("the remote cannot take {key}: {reason}")]
     Invalid {

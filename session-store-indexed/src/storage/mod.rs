@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod agreed;
 mod contract;
 mod path;
 mod publishing;

@@ -145,7 +145,7 @@ fn set_aside() {
             fs::remove_file(path).unwrap();
             Connection::open(path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
         }),
-        ("its version 99 is newer than 2, the newest known here", |path| {
+        ("its version 99 is newer than 3, the newest known here", |path| {
             Connection::open(path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         }),
     ];

@@ -7,6 +7,8 @@ mod contract;
 mod faults;
 mod model;
 #[cfg(feature = "redis")]
+mod places;
+#[cfg(feature = "redis")]
 mod proxy;
 #[cfg(feature = "redis")]
 mod server;

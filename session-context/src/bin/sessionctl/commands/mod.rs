@@ -15,6 +15,7 @@ mod gc;
 mod index;
 mod label;
 mod list;
+mod merge;
 mod migrate;
 mod mv;
 mod navigate;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Branch(branch::Branch),
     Fork(fork::Fork),
     BranchOut(branch_out::BranchOut),
+    Merge(merge::Merge),
     Archive(archive::Archive),
     Rename(rename::Rename),
     Mv(mv::Mv),
@@ -88,6 +90,7 @@ impl Command {
             Self::Branch(branch) => branch.run(context).await,
             Self::Fork(fork) => fork.run(context).await,
             Self::BranchOut(branch_out) => branch_out.run(context).await,
+            Self::Merge(merge) => merge.run(context).await,
             Self::Archive(archive) => archive.run(context).await,
             Self::Rename(rename) => rename.run(context).await,
             Self::Mv(mv) => mv.run(context).await,

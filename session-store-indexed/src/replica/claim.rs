@@ -1,0 +1,76 @@
+//! Taking a session over from another host, and giving it up.
+
+use std::time::Duration;
+
+use session_model::storage::StorageKey;
+
+use super::{Pulled, Replica, ReplicaError, Result};
+use crate::remote::{Claim, Claimed, Fence};
+
+/// What a wish to write a session came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TakeOver {
+    /// The remote has no such session; there is nothing to take over.
+    Unknown,
+    /// Another host has it.
+    Held {
+        /// The claim.
+        by: Fence,
+        /// How long it lasts unless it is prolonged.
+        left: Duration,
+    },
+    /// The session is this host's.
+    Taken {
+        /// The claim.
+        fence: Fence,
+        /// What became of the local copy, which is as on the remote now.
+        pulled: Pulled,
+    },
+}
+
+impl Replica {
+    /// Claims a session for this host, and then brings the local copy to the remote's state, so
+    /// that it can be gone on with.
+    ///
+    /// Refused while another host's lease lasts, unless `force` is set. Whoever had the session
+    /// is fenced: what that host has not published becomes a fork there. For a claim this host
+    /// has already, `lease` begins anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`pull`](Self::pull); the claim may be this host's all the same.
+    pub async fn take_over(
+        &self,
+        session: &StorageKey,
+        lease: Duration,
+        force: bool,
+    ) -> Result<TakeOver> {
+        match self.remote.state(session).await? {
+            Some(state) if state.tombstone.is_none() && state.digest.is_some() => {}
+            _ => return Ok(TakeOver::Unknown),
+        }
+        let seen_epoch = self.local.agreed(session)?.map_or(0, |agreed| agreed.epoch);
+        let claim = Claim { owner: self.owner.clone(), lease, force, seen_epoch };
+        match self.remote.claim(session, &claim).await? {
+            Claimed::Held { by, left } => Ok(TakeOver::Held { by, left }),
+            Claimed::Granted(fence) => {
+                Ok(TakeOver::Taken { fence, pulled: self.pull(session).await? })
+            }
+        }
+    }
+
+    /// Gives a session up so that another host need not wait; tells whether this host had it.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplicaError::Remote`].
+    pub async fn release(&self, session: &StorageKey) -> Result<bool, ReplicaError> {
+        let state = self.remote.state(session).await?;
+        let Some(state) = state.filter(|state| state.fence.owner == self.owner) else {
+            return Ok(false);
+        };
+        self.remote.release(session, &state.fence).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,133 @@
+//! Following what other hosts write.
+
+use std::collections::BTreeSet;
+
+use session_model::storage::StorageKey;
+
+use super::{Outcome, Pulled, Replica, ReplicaError, Result, found};
+use crate::remote::SessionState;
+
+/// How many events, or listed sessions, are asked for at once.
+const PAGE: usize = 1000;
+
+/// How far the changes on a remote were followed.
+///
+/// A new one begins with a list of all sessions. It is not kept across restarts, nor need it be.
+#[derive(Clone, Debug, Default)]
+pub struct Cursor {
+    scope: Scope,
+    /// The timestamp of the last change that was seen; `None` before the first list.
+    at: Option<u64>,
+    /// Sessions that changed and could not be brought up to date yet.
+    open: BTreeSet<StorageKey>,
+}
+
+/// Which sessions are followed.
+#[derive(Clone, Debug, Default)]
+enum Scope {
+    #[default]
+    Here,
+    All,
+    Only(BTreeSet<StorageKey>),
+}
+
+/// What a [step](Replica::follow) of following came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Followed {
+    /// The sessions that changed, and what became of the local copies.
+    pub sessions: Vec<(StorageKey, Result<Pulled>)>,
+    /// Whether more changes wait already.
+    pub more: bool,
+}
+
+impl Cursor {
+    /// Follows the sessions that this host has a copy of.
+    pub fn here() -> Self {
+        Self::default()
+    }
+
+    /// Follows every session, and fetches those that are missing here.
+    pub fn all() -> Self {
+        Self { scope: Scope::All, ..Self::default() }
+    }
+
+    /// Follows these sessions only, and fetches those that are missing here.
+    pub fn only(sessions: impl IntoIterator<Item = StorageKey>) -> Self {
+        Self { scope: Scope::Only(sessions.into_iter().collect()), ..Self::default() }
+    }
+}
+
+impl Replica {
+    /// Brings the local copies up to date with what changed since the last step.
+    ///
+    /// Returns at once if nothing did; call it again after a while. A session that could not be
+    /// brought up to date, because the remote was away or a writer has it open, is tried again
+    /// with the next step. Where the remote does not remember all changes since the last step, or
+    /// lost some, all sessions are compared.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplicaError`] if nothing could be learned from the remote; the cursor stays.
+    pub async fn follow(&self, cursor: &mut Cursor) -> Result<Followed> {
+        let more = match cursor.at {
+            None => self.list_anew(cursor).await?,
+            Some(after) => {
+                let feed = self.remote.feed(after, PAGE).await?;
+                if feed.complete {
+                    let more = feed.events.len() == PAGE;
+                    cursor.open.extend(feed.events.into_iter().map(|event| event.session));
+                    cursor.at = Some(feed.next);
+                    more
+                } else {
+                    cursor.at = None;
+                    self.list_anew(cursor).await?
+                }
+            }
+        };
+        let mut sessions = Vec::new();
+        for session in std::mem::take(&mut cursor.open) {
+            if !self.is_in(&cursor.scope, &session).await? {
+                continue;
+            }
+            // What this host writes itself is nothing to fetch, once what was there is.
+            let epoch = self.local.agreed(&session)?.map_or(0, |agreed| agreed.epoch);
+            let is_ours = |state: &SessionState| {
+                self.is_own(&state.fence.owner) && state.fence.epoch <= epoch
+            };
+            let pulled = self.pull_unless(&session, is_ours).await;
+            let again = match &pulled {
+                Ok(pulled) => matches!(pulled.outcome, Outcome::InUse(_)),
+                Err(ReplicaError::Remote(error)) => error.is_temporary(),
+                Err(_) => true,
+            };
+            if again {
+                cursor.open.insert(session.clone());
+            }
+            sessions.push((session, pulled));
+        }
+        Ok(Followed { sessions, more })
+    }
+
+    /// Notes every session of the remote as changed. What changes meanwhile is in the feed, since
+    /// the cursor is where the list began.
+    async fn list_anew(&self, cursor: &mut Cursor) -> Result<bool> {
+        let mut page = self.remote.list(None, PAGE).await?;
+        let at = page.sessions.first().map_or(0, |listed| listed.activity);
+        loop {
+            cursor.open.extend(page.sessions.into_iter().map(|listed| listed.session));
+            let Some(next) = page.next else { break };
+            page = self.remote.list(Some(next), PAGE).await?;
+        }
+        cursor.at = Some(at);
+        Ok(false)
+    }
+
+    async fn is_in(&self, scope: &Scope, session: &StorageKey) -> Result<bool> {
+        match scope {
+            Scope::All => Ok(true),
+            Scope::Only(sessions) => Ok(sessions.contains(session)),
+            Scope::Here => Ok(found(self.local_head(session).await)?.is_some()),
+        }
+    }
+}

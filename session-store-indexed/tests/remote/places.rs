@@ -1,0 +1,200 @@
+//! Servers reached by TLS, by a socket, or through sentinels; and replicas.
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use session_store_indexed::{
+    redis::RedisAddress,
+    remote::{Applied, Remote, RemoteError},
+};
+use tempfile::TempDir;
+
+use super::{server::Server, support::*};
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn openssl(dir: &Path, words: &str) {
+    let done = Command::new("openssl").args(words.split(' ')).current_dir(dir).output().unwrap();
+    assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// An authority, and certificates of a server and of a client by it.
+fn certificates() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(
+        dir.path(),
+        &format!("req -x509 {key} -keyout ca.key -out ca.pem -days 2 -subj /CN=ca"),
+    );
+    fs::write(dir.path().join("names"), "subjectAltName=IP:127.0.0.1\n").unwrap();
+    for name in ["server", "client"] {
+        let request = format!("req {key} -keyout {name}.key -out {name}.csr -subj /CN={name}");
+        openssl(dir.path(), &request);
+        let sign = "-CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names";
+        openssl(dir.path(), &format!("x509 -req -in {name}.csr {sign} -out {name}.pem"));
+    }
+    dir
+}
+
+async fn writes(remote: &dyn Remote) {
+    let a = key("a");
+    let fence = claimed(remote, &a, "one").await;
+    let log = text(200_000);
+    assert_eq!(apply(remote, unit(&a, &fence, 0, &log, 0)).await, Applied::Ok);
+    assert_eq!(whole(remote, &a).await, log);
+}
+
+#[tokio::test]
+async fn tls_with_an_authority_of_ones_own_and_a_certificate_of_the_client() {
+    let files = certificates();
+    let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let port = free_port();
+    let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(file);
+    let server = Server::start(&[
+        "--tls-port",
+        &port.to_string(),
+        "--tls-ca-cert-file",
+        &ca,
+        "--tls-cert-file",
+        &cert,
+        "--tls-key-file",
+        &key,
+    ]);
+    let remote = server.remote("p:");
+    remote.check().await.unwrap();
+    server.command(&["ACL", "SETUSER", "agent", "on", ">a-password", "~*", "+@all"]);
+    let url = |options: &str| format!("rediss://agent:a-password@127.0.0.1:{port}/?{options}");
+    let [client, client_key] = ["client.pem", "client.key"].map(file);
+    let all = format!("ca={ca}&cert={client}&key={client_key}");
+    writes(&Server::remote_at(&url(&all), "p:")).await;
+    // Without the authority the server is not believed, and without its own the client is not.
+    for less in ["", &format!("ca={ca}"), &format!("cert={client}&key={client_key}")] {
+        let error = Server::remote_at(&url(less), "p:").check().await.unwrap_err();
+        assert!(matches!(error, RemoteError::Unavailable(_)), "{less}: {error:?}");
+    }
+    let missing: RedisAddress = url("ca=/no/such/file").parse().unwrap();
+    let error = session_store_indexed::redis::RedisRemote::new(&missing, Default::default());
+    let reason = "the file that `ca`, `cert` or `key` names cannot be read";
+    assert!(error.unwrap_err().to_string().ends_with(reason));
+}
+
+#[tokio::test]
+async fn a_unix_socket_with_a_password() {
+    let server = Server::start(&["--requirepass", "s p"]);
+    writes(&Server::remote_at(&format!("{}?pass=s%20p", server.socket()), "p:")).await;
+    let error = Server::remote_at(&format!("{}?pass=wrong", server.socket()), "p:").check().await;
+    assert!(matches!(error, Err(RemoteError::Denied(_))), "{error:?}");
+}
+
+#[tokio::test]
+async fn replicas_that_have_everything_are_counted() {
+    let (server, replica) = (Server::start(&[]), Server::start(&[]));
+    let remote = server.remote("p:");
+    writes(&remote).await;
+    assert_eq!(remote.wait(1, Duration::from_millis(1)).await, Ok(0));
+    replica.command(&["REPLICAOF", "127.0.0.1", &server.port().to_string()]);
+    assert_eq!(remote.wait(1, Duration::from_secs(20)).await, Ok(1));
+    assert_eq!(whole(&replica.remote("p:"), &key("a")).await, text(200_000));
+}
+
+#[tokio::test]
+async fn an_eviction_policy_that_drops_sessions_is_warned_of() {
+    let server = Server::start(&["--maxmemory-policy", "allkeys-lru", "--appendonly", "yes"]);
+    let warnings = server.remote("p:").check().await.unwrap().warnings;
+    assert_eq!(
+        warnings,
+        [
+            "maxmemory-policy is allkeys-lru, which drops sessions when memory is short: set noeviction"
+        ]
+    );
+}
+
+#[cfg(feature = "redis-sentinel")]
+struct Sentinel {
+    port: u16,
+    _dir: TempDir,
+    child: Child,
+}
+
+#[cfg(feature = "redis-sentinel")]
+impl Sentinel {
+    fn of(primary: u16) -> Self {
+        let (dir, port) = (TempDir::new().unwrap(), free_port());
+        let config = format!(
+            "port {port}\nbind 127.0.0.1\ndir {}\n\
+             sentinel monitor main 127.0.0.1 {primary} 1\n\
+             sentinel down-after-milliseconds main 300\n\
+             sentinel failover-timeout main 2000\n",
+            dir.path().display()
+        );
+        fs::write(dir.path().join("config"), config).unwrap();
+        let binary = std::env::var_os("SESSION_TEST_REDIS_SERVER").unwrap();
+        let child = Command::new(binary)
+            .args(["config", "--sentinel"])
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { port, _dir: dir, child }
+    }
+}
+
+#[cfg(feature = "redis-sentinel")]
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[cfg(feature = "redis-sentinel")]
+#[tokio::test]
+async fn sentinels_lead_to_the_primary_and_after_a_failover_to_the_next() {
+    let (mut primary, replica) = (Server::start(&[]), Server::start(&[]));
+    replica.command(&["REPLICAOF", "127.0.0.1", &primary.port().to_string()]);
+    let sentinel = Sentinel::of(primary.port());
+    // The first sentinel of the address is away.
+    let url =
+        format!("redis+sentinel://127.0.0.1:{},127.0.0.1:{}/main", free_port(), sentinel.port);
+    let remote = Server::remote_at(&url, "p:");
+    let a = key("a");
+    let start = Instant::now();
+    while remote.state(&a).await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+    let fence = claimed(&remote, &a, "one").await;
+    let log = text(100_000);
+    assert_eq!(apply(&remote, unit(&a, &fence, 0, &log[..90_000], 0)).await, Applied::Ok);
+    assert_eq!(remote.wait(1, Duration::from_secs(20)).await, Ok(1));
+    // A sentinel fails over only to a replica it knows of.
+    let knows = || {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}/", sentinel.port)).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut ask = redis::cmd("SENTINEL");
+        let known: redis::Value = ask.arg("REPLICAS").arg("main").query(&mut connection).unwrap();
+        matches!(known, redis::Value::Array(replicas) if !replicas.is_empty())
+    };
+    while !knows() {
+        assert!(start.elapsed() < Duration::from_secs(40));
+    }
+    primary.kill();
+    let start = Instant::now();
+    loop {
+        let answer = remote.apply(&[unit(&a, &fence, 0, &log, 90_000)]).await.remove(0);
+        if matches!(answer, Ok(Applied::Ok | Applied::Dup)) {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{answer:?}");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(whole(&replica.remote("p:"), &a).await, log);
+}
