@@ -165,6 +165,7 @@ impl World {
 
 /// The remote has what the host has, byte for byte, and nothing it removed.
 fn check(remote: &FakeRemote, host: &Host, wanted: &Wanted) {
+    assert_eq!(host.storage().blocked().unwrap(), []);
     for (key, lines) in &wanted.sessions {
         assert_eq!(host.read(key), lines.as_bytes(), "{key}");
         let there = block_on(log(remote, key));
@@ -181,5 +182,4 @@ fn check(remote: &FakeRemote, host: &Host, wanted: &Wanted) {
         let there = block_on(remote.get_object(key)).unwrap();
         assert_eq!(there.as_deref(), Some(text.as_bytes()), "{key}");
     }
-    assert_eq!(host.storage().blocked().unwrap(), []);
 }
