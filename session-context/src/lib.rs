@@ -24,5 +24,7 @@ pub use manager::{
 };
 #[cfg(feature = "indexed")]
 pub use open_storage::open_indexed_storage;
+#[cfg(feature = "redis")]
+pub use open_storage::open_replica;
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
 pub use reader::{FollowEvent, FollowOptions, SessionReader};

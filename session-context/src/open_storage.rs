@@ -74,6 +74,29 @@ pub fn open_indexed_storage(
     }
 }
 
+/// Opens the directory that an `indexed:` URL with a remote names, to compare the two.
+///
+/// The storage publishes as any that is opened so; what the answer asks of the remote goes over a
+/// connection of its own, which needs a tokio runtime. No directory is made.
+///
+/// # Errors
+///
+/// As [`open_existing_storage`], and [`OpenStorageError::Invalid`] for a URL without a remote.
+#[cfg(feature = "redis")]
+pub fn open_replica(
+    url: &str,
+) -> Result<session_store_indexed::replica::Replica, OpenStorageError> {
+    let Place::Indexed(path, Some(place)) = Place::parse(url)? else {
+        return Err(invalid(
+            "name a directory with a remote: indexed:///path?remote=redis://host:6379/0",
+        ));
+    };
+    let (remote, _) = place.connect()?;
+    let storage = indexed(path, Some(place), false)?;
+    let owner = storage.owner().unwrap_or_default().to_owned();
+    Ok(session_store_indexed::replica::Replica::new(Arc::new(storage), remote, owner))
+}
+
 /// A storage that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -174,7 +197,9 @@ impl Place {
             #[cfg(not(feature = "file"))]
             Self::Directory(_) => Err(feature_off("file")),
             #[cfg(feature = "indexed")]
-            Self::Indexed(path, remote) => Ok(Arc::new(indexed(path, remote, make_missing)?)),
+            Self::Indexed(path, None) => Ok(Arc::new(indexed(path, None, make_missing)?)),
+            #[cfg(feature = "indexed")]
+            Self::Indexed(path, Some(place)) => shared(path, place, make_missing),
             #[cfg(not(feature = "indexed"))]
             Self::Indexed(..) => Err(feature_off("indexed")),
             #[cfg(feature = "memory")]
@@ -251,6 +276,24 @@ fn indexed(
         }
     };
     opened.map_err(|source| OpenStorageError::Backend { source: source.into() })
+}
+
+/// Opens a directory with its index and a remote that is asked for what is missing.
+#[cfg(feature = "indexed")]
+fn shared(
+    path: PathBuf,
+    place: RemotePlace,
+    make_missing: bool,
+) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+    use session_store_indexed::replica::{SharedOptions, SharedStorage};
+
+    // A connection belongs to the thread that makes it.
+    let (remote, _) = place.connect()?;
+    let storage = indexed(path, Some(place), make_missing)?;
+    let owner = storage.owner().unwrap_or_default().to_owned();
+    SharedStorage::start(Arc::new(storage), remote, owner, SharedOptions::default())
+        .map(|storage| Arc::new(storage) as _)
+        .map_err(|source| OpenStorageError::Backend { source: source.into() })
 }
 
 /// Reads an `indexed:` URL, given from its second colon on.

@@ -66,9 +66,8 @@ impl RedisAddress {
             #[cfg(feature = "redis-sentinel")]
             Place::Sentinels(sentinels) => &mut sentinels.server,
         };
-        let settings = info.redis_settings();
-        if settings.password().is_none() {
-            let settings = settings.clone().set_password(password);
+        if info.redis_settings().password().is_none() {
+            let settings = info.redis_settings().clone().set_password(password);
             *info = info.clone().set_redis_settings(settings);
         }
         self

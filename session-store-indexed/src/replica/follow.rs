@@ -52,6 +52,11 @@ impl Cursor {
         Self { scope: Scope::All, ..Self::default() }
     }
 
+    /// Has a session tried again with the next step.
+    pub fn try_again(&mut self, session: StorageKey) {
+        self.open.insert(session);
+    }
+
     /// Follows these sessions only, and fetches those that are missing here.
     pub fn only(sessions: impl IntoIterator<Item = StorageKey>) -> Self {
         Self { scope: Scope::Only(sessions.into_iter().collect()), ..Self::default() }
@@ -107,6 +112,23 @@ impl Replica {
             sessions.push((session, pulled));
         }
         Ok(Followed { sessions, more })
+    }
+
+    /// Lists the sessions to begin with, for a caller that pulls them one by one; those that it
+    /// could not pull are to be [tried again](Cursor::try_again).
+    ///
+    /// # Errors
+    ///
+    /// As [`follow`](Self::follow).
+    pub async fn begin(&self, cursor: &mut Cursor) -> Result<Vec<StorageKey>> {
+        self.list_anew(cursor).await?;
+        let mut found = Vec::new();
+        for session in std::mem::take(&mut cursor.open) {
+            if self.is_in(&cursor.scope, &session).await? {
+                found.push(session);
+            }
+        }
+        Ok(found)
     }
 
     /// Notes every session of the remote as changed. What changes meanwhile is in the feed, since

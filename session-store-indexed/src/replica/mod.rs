@@ -160,6 +160,11 @@ impl Replica {
         Err(ReplicaError::Restless(session.clone()))
     }
 
+    /// Returns the storage of this host.
+    pub fn local(&self) -> &Arc<IndexedStorage> {
+        &self.local
+    }
+
     /// Tells whether a claim is this host's: owners of one host have the same text before a `/`.
     pub fn is_own(&self, owner: &str) -> bool {
         let host = |owner: &str| owner.split('/').next().unwrap_or_default().to_owned();

@@ -29,6 +29,13 @@ pub(crate) enum Failure {
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     Index(#[from] session_store_indexed::index::IndexError),
+    #[cfg(feature = "redis")]
+    #[error(transparent)]
+    Replica(#[from] session_store_indexed::replica::ReplicaError),
+    /// Another host has the session.
+    #[cfg(feature = "redis")]
+    #[error("{0}")]
+    Held(String),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]
@@ -62,6 +69,8 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
+            #[cfg(feature = "redis")]
+            Self::Held(_) => 4,
             _ if self.is_busy() => 4,
             _ => 1,
         }

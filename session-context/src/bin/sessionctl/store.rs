@@ -67,6 +67,14 @@ impl StoreArgs {
         }
     }
 
+    /// Opens the storage that was given, which names a remote, to compare the two.
+    #[cfg(feature = "redis")]
+    pub(crate) fn replica(
+        &self,
+    ) -> Result<session_store_indexed::replica::Replica, OpenStorageError> {
+        session_context::open_replica(self.store.as_deref().unwrap_or_default())
+    }
+
     /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.
     pub(crate) async fn existing(&self, session: &str) -> Result<Target, Failure> {
         if self.store.is_none() && is_path(session) {

@@ -19,6 +19,8 @@ mod merge;
 mod migrate;
 mod mv;
 mod navigate;
+#[cfg(feature = "redis")]
+mod remote;
 mod rename;
 mod restore;
 mod resume;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
     Index(index::Index),
+    #[cfg(feature = "redis")]
+    Remote(remote::Remote),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
@@ -84,6 +88,8 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
+            #[cfg(feature = "redis")]
+            Self::Remote(remote) => remote.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,

@@ -1,0 +1,68 @@
+//! `sessionctl remote`
+
+mod claim;
+mod list;
+mod pull;
+
+use session_model::storage::StorageKey;
+use session_store_indexed::replica::SharedRow;
+
+use crate::Context;
+use crate::failure::Failure;
+
+/// Share sessions with other hosts
+///
+/// The storage names the remote: --store 'indexed:///path?remote=rediss://user@host:6379/0'.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl remote list --store 'indexed:///home/me/.xcsh/agent?remote=redis://127.0.0.1/'
+  sessionctl remote pull --all --store \"$STORE\"
+  sessionctl remote claim 0198a7c2 --store \"$STORE\"")]
+pub(crate) struct Remote {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Claim(claim::Claim),
+    List(list::List),
+    Pull(pull::Pull),
+    Release(claim::Release),
+}
+
+impl Remote {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        match self.what {
+            What::Claim(claim) => claim.run(context).await,
+            What::List(list) => list.run(context).await,
+            What::Pull(pull) => pull.run(context).await,
+            What::Release(release) => release.run(context).await,
+        }
+    }
+}
+
+/// Finds a session by its key, or by the beginning of its id.
+fn find(rows: &[SharedRow], wanted: &str) -> Result<StorageKey, Failure> {
+    if let Some(row) = rows.iter().find(|row| row.session.as_str() == wanted) {
+        return Ok(row.session.clone());
+    }
+    let wanted_id = wanted.to_lowercase();
+    let is_meant = |row: &&SharedRow| {
+        let here = row.here.as_ref().and_then(|here| here.id.as_deref());
+        let remote = row.remote.as_ref().and_then(|remote| remote.meta.id.as_deref());
+        [here, remote].into_iter().flatten().any(|id| id.to_lowercase().starts_with(&wanted_id))
+    };
+    let found: Vec<_> = rows.iter().filter(is_meant).collect();
+    match &found[..] {
+        [row] => Ok(row.session.clone()),
+        [] => Err(Failure::Refused(format!(
+            "there is no session of the id {wanted}; `sessionctl remote list` shows those there are"
+        ))),
+        several => {
+            let keys: Vec<_> = several.iter().map(|row| row.session.as_str()).collect();
+            Err(Failure::Refused(format!("{wanted} can be any of {}", keys.join(", "))))
+        }
+    }
+}
