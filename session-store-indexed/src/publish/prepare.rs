@@ -177,8 +177,12 @@ impl Publisher {
         }
         agreed.is_some_and(|agreed| {
             let is_same = state.position == agreed.position && state.digest == Some(agreed.digest);
-            let has_lost = state.position < agreed.position
-                && before.is_none_or(|before| before.fence.epoch <= agreed.epoch);
+            // Epochs only rise, unless the remote has lost some.
+            let has_lost = before.is_some_and(|before| before.fence.epoch < agreed.epoch)
+                || state.position < agreed.position
+                    && before.is_none_or(|before| {
+                        before.fence.epoch <= agreed.epoch || self.is_ours(&before.fence.owner)
+                    });
             is_same || has_lost
         })
     }
