@@ -61,6 +61,7 @@ impl RedisAddress {
     /// configuration.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
+        #[allow(clippy::infallible_destructuring_match, reason = "not with sentinels")]
         let info = match &mut self.place {
             Place::One(info) => info,
             #[cfg(feature = "redis-sentinel")]

@@ -5,7 +5,6 @@
 //! replaced, what was removed goes to the trash. Lines that only this host has are never
 //! overwritten: where the remote went on without them they become a session of their own.
 
-mod apart;
 mod claim;
 mod courier;
 mod error;
@@ -15,6 +14,7 @@ mod fork;
 mod list;
 mod objects;
 mod removal;
+mod replace;
 mod shared;
 mod tail;
 mod update;
@@ -87,8 +87,8 @@ pub enum Outcome {
     },
     /// It was rewritten elsewhere, and this host had nothing of its own.
     Replaced,
-    /// Lines of this host that the remote went on without are a session of their own now; the
-    /// session itself is as on the remote.
+    /// Lines of this host that the remote went on without, or lost, are a session of their own
+    /// now; the session itself is as on the remote.
     Forked {
         /// The new session.
         to: StorageKey,
@@ -163,6 +163,11 @@ impl Replica {
     /// Returns the storage of this host.
     pub fn local(&self) -> &Arc<IndexedStorage> {
         &self.local
+    }
+
+    /// Returns the remote.
+    pub fn remote(&self) -> &Arc<dyn Remote> {
+        &self.remote
     }
 
     /// Tells whether a claim is this host's: owners of one host have the same text before a `/`.

@@ -1,8 +1,8 @@
 //! Bringing a local copy to the state of the remote's.
 
 use session_model::storage::{
-    AppendOptions, Durability, ObjectMeta, Payload, Precondition, PutOptions, ReadRange,
-    SessionStorage, StorageKey,
+    AppendOptions, Durability, ObjectMeta, Precondition, PutOptions, ReadRange, SessionStorage,
+    StorageKey,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -45,7 +45,7 @@ impl Replica {
         if let Some(agreed) = agreed.filter(is_clean) {
             let (ours, theirs) = (agreed.position, state.position);
             if theirs.generation > ours.generation {
-                return self.replace(session, state, &meta, missing).await;
+                return self.replace(session, state, Some(&meta), missing).await;
             }
             if theirs >= ours
                 && let Grown::Done(outcome) = self.grow(session, state, &tail, missing).await?
@@ -72,7 +72,7 @@ impl Replica {
             return Ok(Some(same_or_ahead(meta, state)));
         }
         if common < meta.size {
-            return self.part_ways(session, state, missing).await;
+            return self.replace(session, state, None, missing).await;
         }
         match self.grow(session, state, &tail, missing).await? {
             Grown::Done(outcome) => Ok(outcome),
@@ -127,30 +127,6 @@ impl Replica {
             Err(error) => return refused(error),
         }
         Ok(Some(Outcome::Installed))
-    }
-
-    /// Replaces a copy in which this host has nothing of its own.
-    async fn replace(
-        &self,
-        session: &StorageKey,
-        state: &SessionState,
-        meta: &ObjectMeta,
-        missing: &mut Vec<StorageKey>,
-    ) -> Result<Option<Outcome>> {
-        let Some(lines) = self.fetch_whole(session, state).await? else { return Ok(None) };
-        self.fetch_objects(session, &lines.bytes, missing).await?;
-        let claim =
-            AppendOptions::exclusive(&self.owner).when(Precondition::Version(meta.version.clone()));
-        let mut writer = match self.local.open_append(session, claim).await {
-            Ok(writer) => writer,
-            Err(error) => return refused(error),
-        };
-        let payload = Payload::from(lines.bytes.clone());
-        match writer.replace(payload, PutOptions::default()).await {
-            Ok(_) => self.took(session, state, lines, &writer.close().await?)?,
-            Err(error) => return refused(error),
-        }
-        Ok(Some(Outcome::Replaced))
     }
 
     /// Appends what the remote has beyond the end of the local file.

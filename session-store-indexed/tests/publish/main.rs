@@ -1,6 +1,6 @@
 //! Publishing to a remote: order, faults, kills, and that nothing is lost.
 //!
-//! This program is its own child: with [`support::ROLE`] set it plays that role instead of testing.
+//! This program is its own child: with `PUBLISH_TEST_ROLE` set it plays that role instead of testing.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -10,7 +10,16 @@
 )]
 
 mod blocked;
+mod dice;
 mod host;
+#[cfg(feature = "redis")]
+mod proxy;
+#[cfg(feature = "redis")]
+mod real;
+#[cfg(feature = "redis")]
+#[path = "../remote/server.rs"]
+#[allow(dead_code, reason = "the tests of the remote use more of it")]
+mod server;
 mod simulation;
 mod steps;
 mod support;
@@ -20,7 +29,16 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
-    let trials = [blocked::TESTS, simulation::TESTS, steps::TESTS].concat();
+    #[cfg(feature = "redis")]
+    if std::env::var_os(real::ROLE).is_some() {
+        real::play();
+        return ExitCode::SUCCESS;
+    }
+    #[cfg(feature = "redis")]
+    let real = real::TESTS;
+    #[cfg(not(feature = "redis"))]
+    let real: &[support::Test] = &[];
+    let trials = [blocked::TESTS, simulation::TESTS, steps::TESTS, real].concat();
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
             test();

@@ -3,8 +3,6 @@
 //! `SESSION_SIM_SEED` replays one seed, `SESSION_SIM_SEEDS` says how many there are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use session_model::storage::StorageKey;
 use session_store_indexed::publish::PublishError;
 use session_store_indexed::remote::{FakeFaults, FakeRemote, Remote};
 
+use super::dice::{Dice, for_each_seed};
 use super::host::{Host, Time};
 use super::support::{Test, events, header, key, log, message};
 
@@ -23,33 +22,8 @@ pub const TESTS: &[Test] = &[("simulation", simulation)];
 const SEEDS: u64 = 40;
 const STEPS: u64 = 60;
 
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().expect("a number"))
-}
-
 fn simulation() {
-    if let Some(seed) = number("SESSION_SIM_SEED") {
-        return World::new(seed).run();
-    }
-    for seed in 0..number("SESSION_SIM_SEEDS").unwrap_or(SEEDS) {
-        let run = AssertUnwindSafe(|| World::new(seed).run());
-        if let Err(panic) = catch_unwind(run) {
-            eprintln!("replay with SESSION_SIM_SEED={seed}");
-            resume_unwind(panic);
-        }
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) % end
-    }
+    for_each_seed("SESSION_SIM_SEEDS", SEEDS, |seed| World::new(seed).run());
 }
 
 /// What a host should have: its sessions and artifacts, and the keys it has removed.
@@ -191,6 +165,7 @@ impl World {
 
 /// The remote has what the host has, byte for byte, and nothing it removed.
 fn check(remote: &FakeRemote, host: &Host, wanted: &Wanted) {
+    assert_eq!(host.storage().blocked().unwrap(), []);
     for (key, lines) in &wanted.sessions {
         assert_eq!(host.read(key), lines.as_bytes(), "{key}");
         let there = block_on(log(remote, key));
@@ -207,5 +182,4 @@ fn check(remote: &FakeRemote, host: &Host, wanted: &Wanted) {
         let there = block_on(remote.get_object(key)).unwrap();
         assert_eq!(there.as_deref(), Some(text.as_bytes()), "{key}");
     }
-    assert_eq!(host.storage().blocked().unwrap(), []);
 }

@@ -85,6 +85,17 @@ impl Server {
         self.try_command(words).unwrap()
     }
 
+    /// Copies another server from now on; returns once it has all.
+    pub(crate) fn follow(&self, primary: &Self) {
+        self.command(&["REPLICAOF", "127.0.0.1", &primary.port.to_string()]);
+        primary.command(&["SET", "followed", "1"]);
+        let start = Instant::now();
+        while !matches!(self.try_command(&["GET", "followed"]), Ok(redis::Value::BulkString(_))) {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+    }
+
     pub(crate) fn remote_at(url: &str, prefix: &str) -> RedisRemote {
         let mut options = RedisOptions::default();
         options.prefix = prefix.to_owned();

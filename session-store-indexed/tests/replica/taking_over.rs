@@ -123,3 +123,18 @@ fn a_rewrite_elsewhere_forks_lines_of_this_host() {
     assert!(second.read(&to).ends_with(&(line("a", "one") + &line("x", "mine"))));
     assert_eq!(second.read(&session()), first.read(&session()));
 }
+
+#[test]
+fn a_rewrite_that_lost_entries_forks_a_clean_copy() {
+    let (_remote, first, second) = two();
+    first.append(&session(), &line("b", "two"));
+    first.publish(&session());
+    second.pull(&session());
+    // As from a host that never had the second entry, after the remote lost it.
+    first.put(&session(), header() + &line("a", "one") + &line("c", "three"));
+    first.publish_rewritten(&session());
+    let Outcome::Forked { to } = second.pull(&session()) else { panic!() };
+    assert!(second.read(&to).ends_with(&(line("a", "one") + &line("b", "two"))));
+    assert_eq!(second.read(&session()), first.read(&session()));
+    assert_eq!(second.pull(&session()), Outcome::Same);
+}

@@ -1,0 +1,9 @@
+//! Two hosts that share sessions through a real Redis: processes that write, are killed, and come
+//! back.
+#![cfg(unix)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod agent;
+mod commands;
+mod life;
+mod server;

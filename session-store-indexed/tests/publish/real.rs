@@ -1,0 +1,303 @@
+//! A real Redis behind a bad network: killed, emptied, full, read only, failed over; and publishers
+//! that are killed.
+//!
+//! `SESSION_SIM_SEED` replays one seed, `SESSION_REAL_SEEDS` says how many there are.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pollster::block_on;
+use session_model::storage::{
+    AppendOptions, Durability, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind,
+    StorageKey,
+};
+use session_store_file::FileStorage;
+use session_store_indexed::index::IndexOptions;
+use session_store_indexed::publish::PublishOptions;
+use session_store_indexed::redis::{RedisOptions, RedisRemote};
+use session_store_indexed::remote::{Claim, Remote};
+use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
+
+use super::dice::{Dice, for_each_seed};
+use super::proxy::{Fault, Proxy};
+use super::server::Server;
+use super::support::{Test, events, header, log, message, session};
+
+pub const TESTS: &[Test] = &[
+    ("faults_of_a_real_server", faults_of_a_real_server),
+    ("killed_publishers", killed_publishers),
+    ("published_means_confirmed", published_means_confirmed),
+    ("a_remote_that_is_away_holds_nobody_up", a_remote_that_is_away_holds_nobody_up),
+];
+
+pub const ROLE: &str = "PUBLISH_TEST_ROLE";
+const URL: &str = "PUBLISH_TEST_URL";
+
+const SEEDS: u64 = 4;
+const PREFIX: &str = "p:";
+
+fn remote(url: &str) -> Arc<RedisRemote> {
+    let mut options = RedisOptions::default();
+    options.prefix = PREFIX.to_owned();
+    options.timeout = Duration::from_millis(250);
+    Arc::new(RedisRemote::new(&url.parse().unwrap(), options).unwrap())
+}
+
+fn open(root: &Path, url: &str, publish: PublishOptions) -> IndexedStorage {
+    let files = Arc::new(FileStorage::open(root).unwrap());
+    let path = root.join(INDEX_FILE);
+    IndexedStorage::open_shared(files, path, IndexOptions::default(), remote(url), publish).unwrap()
+}
+
+fn options() -> PublishOptions {
+    PublishOptions::default()
+        .pauses(Duration::from_millis(2), Duration::from_millis(50))
+        .timeout(Duration::from_secs(60))
+        .drain(Duration::ZERO)
+}
+
+/// With a runtime, as a client of the server needs one.
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// The remote has what the files have, each byte once and in order.
+fn check(server: &Server, storage: &IndexedStorage, wanted: &BTreeMap<StorageKey, String>) {
+    let there = server.remote(PREFIX);
+    run(async {
+        for (key, lines) in wanted {
+            assert_eq!(storage.read_all(key).await.unwrap().1, lines.as_bytes(), "{key}");
+            let log = log(&there, key).await;
+            assert_eq!(log.as_deref(), Some(lines.as_bytes()), "{key}");
+        }
+        events(&there).await;
+    });
+    assert_eq!(storage.blocked().unwrap(), []);
+}
+
+fn faults_of_a_real_server() {
+    for_each_seed("SESSION_REAL_SEEDS", SEEDS, |seed| {
+        let mut dice = Dice(seed);
+        let durable = ["--appendonly", "yes", "--appendfsync", "always"];
+        // In turn: one that keeps everything, one that forgets when it ends, one that fails over.
+        let kind = seed % 3;
+        let mut server = Server::start(if kind == 1 { &[] } else { &durable });
+        let mut replica = (kind == 2).then(|| Server::start(&durable));
+        server.command(&["ACL", "SETUSER", "agent", "on", ">x", "~*", "&*", "+@all"]);
+        if let Some(replica) = &replica {
+            replica.command(&["ACL", "SETUSER", "agent", "on", ">x", "~*", "&*", "+@all"]);
+            replica.follow(&server);
+        }
+        let proxy = Proxy::start(server.port());
+        let url = format!("redis://agent:x@127.0.0.1:{}/", proxy.port);
+        let dir = tempfile::tempdir().unwrap();
+        let mut storage = open(dir.path(), &url, options());
+        let mut wanted: BTreeMap<StorageKey, String> = BTreeMap::new();
+        for step in 0..40 {
+            let key = session(&dice.below(3).to_string());
+            let line = message(&step.to_string(), &"x".repeat(dice.below(3000) as usize));
+            match dice.below(12) {
+                0 => {
+                    let lines = header(&step.to_string()) + &line;
+                    let put = storage.put(&key, lines.clone().into(), PutOptions::default());
+                    block_on(put).unwrap();
+                    wanted.insert(key, lines);
+                }
+                1 => proxy.set(Fault::ALL[dice.below(5) as usize]),
+                2 => std::thread::sleep(Duration::from_millis(dice.below(60))),
+                3 => {
+                    server.kill();
+                    server.start_again();
+                    server.command(&["ACL", "SETUSER", "agent", "on", ">x", "~*", "&*", "+@all"]);
+                    if let Some(replica) = &replica {
+                        replica.follow(&server);
+                    }
+                }
+                4 => drop(server.command(&["CONFIG", "SET", "maxmemory", "1"])),
+                5 => drop(server.command(&["REPLICAOF", "127.0.0.1", "1"])),
+                6 => drop(server.command(&["ACL", "SETUSER", "agent", "-evalsha"])),
+                7 => {
+                    server.command(&["CONFIG", "SET", "maxmemory", "0"]);
+                    server.command(&["REPLICAOF", "NO", "ONE"]);
+                    server.command(&["ACL", "SETUSER", "agent", "+evalsha"]);
+                }
+                8 => {
+                    drop(storage);
+                    storage = open(dir.path(), &url, options());
+                }
+                9 if step > 10 => {
+                    // The replica lags from here on, and then takes over.
+                    let Some(next) = replica.take() else { continue };
+                    next.command(&["REPLICAOF", "NO", "ONE"]);
+                    let lines = message("lagging", "y");
+                    if let Some(known) = wanted.get_mut(&key) {
+                        block_on(storage.append_once(&key, lines.clone().into())).unwrap();
+                        known.push_str(&lines);
+                    }
+                    std::thread::sleep(Duration::from_millis(100));
+                    server.kill();
+                    server = next;
+                    proxy.turn_to(server.port());
+                }
+                _ => {
+                    let known = wanted.entry(key.clone()).or_default();
+                    let lines = if known.is_empty() { header("s") + &line } else { line };
+                    block_on(storage.append_once(&key, lines.clone().into())).unwrap();
+                    known.push_str(&lines);
+                }
+            }
+        }
+        proxy.set(Fault::None);
+        server.command(&["CONFIG", "SET", "maxmemory", "0"]);
+        server.command(&["REPLICAOF", "NO", "ONE"]);
+        server.command(&["ACL", "SETUSER", "agent", "+evalsha"]);
+        block_on(storage.drain(Durability::Published)).unwrap();
+        // What the last fail-over lost is found with a new connection.
+        drop(storage);
+        let storage = open(dir.path(), &url, options());
+        let key = session("last");
+        block_on(storage.append_once(&key, header("last").into())).unwrap();
+        wanted.insert(key, header("last"));
+        block_on(storage.drain(Durability::Published)).unwrap();
+        check(&server, &storage, &wanted);
+    });
+}
+
+/// Appends until it is killed, and tells of every line that is accepted.
+pub fn play() {
+    let storage = open(
+        Path::new(&env::var("PUBLISH_TEST_ROOT").unwrap()),
+        &env::var(URL).unwrap(),
+        options(),
+    );
+    let mut writers = Vec::new();
+    for name in ["0", "1"] {
+        let key = session(name);
+        let options = AppendOptions::default();
+        let mut writer = block_on(storage.open_append(&key, options)).unwrap();
+        if writer.is_empty() {
+            block_on(writer.append(header(name).into())).unwrap();
+        }
+        writers.push(writer);
+    }
+    println_flush("ready");
+    for number in 0_u64.. {
+        let which = (number % 2) as usize;
+        let line = message(&format!("{}-{number}", std::process::id()), "text");
+        block_on(writers[which].append(line.clone().into())).unwrap();
+        println_flush(&format!("{which} {}", line.trim_end()));
+    }
+}
+
+fn println_flush(line: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).unwrap();
+}
+
+fn killed_publishers() {
+    let server = Server::start(&[]);
+    let url = format!("redis://127.0.0.1:{}/", server.port());
+    for_each_seed("SESSION_REAL_SEEDS", 1, |seed| {
+        server.command(&["FLUSHALL"]);
+        let mut dice = Dice(seed);
+        let dir = tempfile::tempdir().unwrap();
+        let mut accepted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for _ in 0..5 {
+            let mut child = Command::new(env::current_exe().unwrap())
+                .env(ROLE, "writer")
+                .env(URL, &url)
+                .env("PUBLISH_TEST_ROOT", dir.path())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let wanted = dice.below(400) + 1;
+            for line in lines.by_ref().take(wanted as usize) {
+                let line = line.unwrap();
+                if let Some((which, line)) = line.split_once(' ') {
+                    accepted.entry(which.to_owned()).or_default().push(line.to_owned());
+                }
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            for line in lines.map_while(Result::ok) {
+                if let Some((which, line)) = line.split_once(' ').filter(|_| line.ends_with('}')) {
+                    accepted.entry(which.to_owned()).or_default().push(line.to_owned());
+                }
+            }
+        }
+        let storage = open(dir.path(), &url, options());
+        block_on(storage.drain(Durability::Published)).unwrap();
+        let wanted = accepted.iter().map(|(which, lines)| {
+            let key = session(which);
+            let text = block_on(storage.read_all(&key)).unwrap().1;
+            let text = String::from_utf8(text.to_vec()).unwrap();
+            let mut left = text.lines();
+            for line in lines {
+                assert!(left.any(|found| found == line), "{line} is lost or out of order");
+            }
+            (key, text.clone())
+        });
+        let wanted = wanted.collect();
+        check(&server, &storage, &wanted);
+    });
+}
+
+fn published_means_confirmed() {
+    let mut server = Server::start(&[]);
+    let url = format!("redis://127.0.0.1:{}/", server.port());
+    let dir = tempfile::tempdir().unwrap();
+    let storage = open(dir.path(), &url, options().timeout(Duration::from_secs(2)));
+    let a = session("a");
+    let mut writer = block_on(storage.open_append(&a, AppendOptions::exclusive("me"))).unwrap();
+    let there = || run(log(&server.remote(PREFIX), &a)).map(|log| log.len() as u64);
+    let lines = header("a").repeat(1) + &message("1", "x");
+    for line in lines.split_inclusive('\n') {
+        block_on(writer.append(line.to_owned().into())).unwrap();
+        block_on(writer.sync(Durability::Published)).unwrap();
+        assert_eq!(there(), Some(writer.len()));
+    }
+    // Another host takes it over.
+    let claim = Claim {
+        owner: "other".to_owned(),
+        lease: Duration::from_secs(600),
+        force: true,
+        seen_epoch: 0,
+    };
+    let other = server.remote(PREFIX);
+    let _ = run(other.claim(&a, &claim)).unwrap();
+    block_on(writer.append(message("2", "y").into())).unwrap();
+    let error = block_on(writer.sync(Durability::Published)).unwrap_err();
+    assert_eq!(error.kind(), StorageErrorKind::Unavailable, "{error:?}");
+    server.kill();
+    let error = block_on(storage.drain(Durability::Published)).unwrap_err();
+    assert_eq!(error.kind(), StorageErrorKind::Unavailable, "{error:?}");
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("does not answer"), "{source}");
+}
+
+fn a_remote_that_is_away_holds_nobody_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = open(dir.path(), "redis://127.0.0.1:1/", options());
+    let a = session("a");
+    let mut writer = block_on(storage.open_append(&a, AppendOptions::default())).unwrap();
+    block_on(writer.append(header("a").into())).unwrap();
+    for number in 0..5000 {
+        let line = message(&number.to_string(), &"x".repeat(900));
+        block_on(writer.append(line.into())).unwrap();
+    }
+    storage.catch_up(|_| {}).unwrap();
+    let status = storage.publish_status(10).unwrap().unwrap();
+    assert_eq!((status.rows, status.bytes, status.entries), (1, writer.len(), 5000));
+    assert!(status.last_error.is_some());
+    drop(writer);
+    let start = Instant::now();
+    drop(storage);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
