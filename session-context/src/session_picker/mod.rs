@@ -4,6 +4,7 @@
 //! search, and the cursor. [`Loader`] finds the sessions and [`Reader`] looks into them, each in a
 //! thread of its own, so that a screen never waits for a disk.
 
+mod foreign;
 mod load;
 mod order;
 mod read;
@@ -16,6 +17,7 @@ use session_model::storage::StorageKey;
 
 use crate::listing::{CwdFilter, Kinship, SessionRow, lineage};
 
+pub use foreign::{ForeignFound, ForeignLoader, ForeignState, foreign_title};
 pub use load::{Loaded, Loader};
 pub use read::{Detail, Reader};
 
@@ -190,12 +192,17 @@ impl SessionPickerState {
 
     /// Goes so many rows down, or up if negative; one row leads around the ends, more do not.
     pub fn move_by(&mut self, rows: isize) {
-        let last = self.rows.len().saturating_sub(1);
-        self.cursor = match rows {
-            -1 if self.cursor == 0 => last,
-            1 if self.cursor >= last => 0,
-            rows => self.cursor.saturating_add_signed(rows).min(last),
-        };
+        self.cursor = moved(self.cursor, self.rows.len(), rows);
+    }
+}
+
+/// Where a cursor goes among so many rows.
+fn moved(cursor: usize, rows: usize, by: isize) -> usize {
+    let last = rows.saturating_sub(1);
+    match by {
+        -1 if cursor == 0 => last,
+        1 if cursor >= last => 0,
+        by => cursor.saturating_add_signed(by).min(last),
     }
 }
 

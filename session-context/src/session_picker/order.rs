@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use nucleo_matcher::Utf32Str;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+use nucleo_matcher::{Matcher, Utf32Str};
 
 use super::{PickerRow, PickerScope, PickerSort, SessionName, SessionPickerState};
 
@@ -23,21 +23,13 @@ impl SessionPickerState {
 
     /// The sessions the query finds, the best first, of equals the latest.
     fn ranked(&mut self) -> Vec<PickerRow> {
-        let atom = |word: &str| {
-            let (case, form) = (CaseMatching::Ignore, Normalization::Smart);
-            Atom::new(word, case, form, AtomKind::Fuzzy, false)
-        };
         let words: Vec<_> = self.query.split_whitespace().map(atom).collect();
         let mut found = Vec::new();
-        let mut chars = Vec::new();
         for (at, known) in self.known.iter().enumerate() {
             if !self.is_in_scope(at) {
                 continue;
             }
-            let text = Utf32Str::new(&known.text, &mut chars);
-            let score = words.iter().try_fold(0_u32, |sum, word| {
-                Some(sum + u32::from(word.score(text, &mut self.matcher)?))
-            });
+            let score = score_of(&words, &known.text, &mut self.matcher);
             found.extend(score.map(|score| (Reverse(score), self.age(at), at)));
         }
         found.sort_unstable();
@@ -113,4 +105,17 @@ impl SessionPickerState {
         });
         (summary.is_none(), Reverse(time), session)
     }
+}
+
+/// A word that is searched for: its letters in this order, in any case.
+pub(super) fn atom(word: &str) -> Atom {
+    let (case, form) = (CaseMatching::Ignore, Normalization::Smart);
+    Atom::new(word, case, form, AtomKind::Fuzzy, false)
+}
+
+/// How well a text answers a search; `None` if it lacks a word.
+pub(super) fn score_of(words: &[Atom], text: &str, matcher: &mut Matcher) -> Option<u32> {
+    let mut chars = Vec::new();
+    let text = Utf32Str::new(text, &mut chars);
+    words.iter().try_fold(0, |sum, word| Some(sum + u32::from(word.score(text, matcher)?)))
 }

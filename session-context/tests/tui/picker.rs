@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use session_context::import::{Tool, find_sources, glimpse};
 use session_context::listing::{CwdFilter, ListingOptions, Place, SessionCatalog, SessionRow};
-use session_context::session_picker::{Loaded, Loader, Reader};
+use session_context::session_picker::{ForeignFound, Loaded, Loader, Reader};
 use session_context::tui::{PickerAction, SessionPicker, Theme};
 use session_model::storage::SessionStorageExt;
 use session_store_memory::MemoryStorage;
@@ -138,10 +139,54 @@ fn sessions_are_chosen_and_changed() {
     assert_eq!(press(&mut picker, "alt+f"), PickerAction::Fork { session: name("w/a"), cwd });
     assert_eq!(press(&mut picker, "alt+a"), PickerAction::List { children: true });
     assert_eq!(press(&mut picker, "alt+a"), PickerAction::List { children: false });
+    press(&mut picker, "alt+e");
+    assert_snapshot!("export", drawn(&mut picker, 80, 20));
+    let path = "a.md".into();
+    assert_eq!(press(&mut picker, "enter"), PickerAction::Export { session: name("w/a"), path });
+    assert_eq!(press(&mut picker, "alt+e ctrl+u enter"), PickerAction::Nothing);
     press(&mut picker, "?");
     assert_snapshot!("keys", drawn(&mut picker, 80, 20));
     press(&mut picker, "esc end");
     assert_snapshot!("unreadable", drawn(&mut picker, 80, 20));
+}
+
+#[test]
+fn sessions_of_other_tools_are_shown_and_imported() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("projects/-work-weather");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text) in [("one", "Draw the wind"), ("two", "Parse 漢字")] {
+        let line = format!(
+            r#"{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"{name}","timestamp":"2026-03-01T09:00:00Z","cwd":"/work/weather","message":{{"role":"user","content":"{text}"}}}}"#
+        );
+        let path = folder.join(format!("{name}.jsonl"));
+        std::fs::write(&path, line + "\n").unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        let day = if name == "one" { 20_454 } else { 20_455 };
+        let time = Duration::from_secs(day * 86_400);
+        file.set_modified(std::time::UNIX_EPOCH + time).unwrap();
+    }
+    let mut picker = picker();
+    assert_eq!(press(&mut picker, "alt+i"), PickerAction::Look(Tool::Claude));
+    let mut sources = find_sources(Tool::Claude, dir.path()).unwrap().sources;
+    let glimpses: Vec<_> = sources.iter().map(|source| source.path.clone()).collect();
+    picker.set_foreign(ForeignFound::Sources(sources.clone()));
+    for path in glimpses {
+        let glimpse = glimpse(Tool::Claude, &path).unwrap();
+        picker.set_foreign(ForeignFound::Glimpse(path, glimpse));
+    }
+    press(&mut picker, "down");
+    assert_snapshot!("sessions_of_claude", drawn(&mut picker, 80, 8));
+    let path = sources.remove(1).path;
+    let import = PickerAction::Import { tool: Tool::Claude, path };
+    assert_eq!(press(&mut picker, "enter"), import);
+    type_text(&mut picker, "wnd");
+    assert_snapshot!("search_for_sessions_of_claude", drawn(&mut picker, 50, 8));
+    assert_eq!(press(&mut picker, "esc alt+i"), PickerAction::Look(Tool::Codex));
+    picker.set_foreign(ForeignFound::Failed("no \u{1b}[2J".to_owned()));
+    assert_snapshot!("no_sessions_of_codex", drawn(&mut picker, 80, 8));
+    assert_eq!(press(&mut picker, "alt+i"), PickerAction::Nothing);
+    assert_eq!(press(&mut picker, "alt+i esc esc"), PickerAction::Close);
 }
 
 #[test]

@@ -89,6 +89,44 @@ fn a_session_is_searched_renamed_deleted_brought_back_and_chosen() {
 }
 
 #[test]
+fn sessions_are_exported_and_imported() {
+    let tmux = with_sessions();
+    let line = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"one","timestamp":"2026-03-01T09:00:00Z","cwd":"/elsewhere","message":{"role":"user","content":"Measure the rain"}}"#;
+    write(&tmux.path(".claude/projects/-elsewhere/one.jsonl"), &format!("{line}\n"));
+    tmux.command("sessionctl; echo ended $?");
+    tmux.until("› Draw the map");
+    tmux.press(&["M-e"]);
+    tmux.until("Write to a new file");
+    tmux.press(&["C-u"]);
+    tmux.type_text("map.html");
+    tmux.press(&["Enter"]);
+    tmux.until("written to map.html");
+    let page = fs::read_to_string(tmux.path("map.html")).unwrap();
+    assert!(page.contains("Draw the map"), "{page}");
+    let mode = fs::metadata(tmux.path("map.html")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // What is there is not written over.
+    tmux.press(&["M-e", "C-u"]);
+    tmux.type_text("map.html");
+    tmux.press(&["Enter"]);
+    tmux.until("! ");
+
+    tmux.press(&["Tab", "M-i"]);
+    tmux.until("› Measure the rain");
+    tmux.press(&["Enter"]);
+    tmux.until("this is the imported session");
+    tmux.until_it("the sessions", |screen| {
+        screen.contains("Sessions of all directories") && screen.contains("› Measure the rain")
+    });
+    tmux.press(&["M-i"]);
+    tmux.until("Sessions of Claude Code");
+    tmux.press(&["Enter"]);
+    tmux.until("nothing is new");
+    tmux.press(&["C-c"]);
+    tmux.until("ended 0");
+}
+
+#[test]
 fn nothing_is_chosen_and_nothing_changed() {
     let tmux = with_sessions();
     tmux.command(

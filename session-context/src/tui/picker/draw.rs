@@ -9,7 +9,7 @@ use session_model::preview::{Preview, one_line};
 use session_model::summary::{SessionStatus, SessionSummary};
 use session_model::time::to_iso;
 
-use super::keys::{FOOT, KEYS};
+use super::keys::{FOOT, FOREIGN_FOOT, KEYS};
 use super::{Mode, SessionPicker};
 use crate::listing::{Kinship, SessionRow};
 use crate::session_picker::{Detail, PickerRow, PickerScope, PickerSort, name_of, title_of};
@@ -52,6 +52,13 @@ impl SessionPicker {
             Constraint::Length(1),
         ])
         .areas(area);
+        if let Some(foreign) = self.foreign.take() {
+            self.draw_foreign(&foreign, head, body, buf);
+            search_line(buf, search, foreign.query(), self.theme);
+            foot_line(buf, foot, self.notice.as_ref(), FOREIGN_FOOT, self.theme);
+            self.foreign = Some(foreign);
+            return self.draw_mode(area, buf);
+        }
         self.draw_head(head, buf);
         let with_detail = self.shows_detail && area.height >= DETAIL_HEIGHT;
         let below = if with_detail { body.height * 2 / 5 } else { 0 };
@@ -199,6 +206,10 @@ impl SessionPicker {
             Mode::Rename { input, .. } => {
                 ask(buf, area, "Title", input, "Enter keeps it, Esc leaves the old one", theme);
             }
+            Mode::Export { input, .. } => {
+                let hint = "A name in .md, .html, .json or .txt; secrets are left out";
+                ask(buf, area, "Write to a new file", input, hint, theme);
+            }
             Mode::Delete { title, .. } => {
                 let inner = dialog(buf, area, "Move to the trash?", 64, 6, theme);
                 line(buf, inner, inner.y, &Line::from(title.clone()));
@@ -241,7 +252,7 @@ fn messages(summary: &SessionSummary) -> String {
 }
 
 /// A size in as few characters as tell it: `900`, `14K`, `1.5M`.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["", "K", "M", "G", "T"];
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 999.5 && unit + 1 < UNITS.len() {

@@ -1,6 +1,7 @@
 //! What each key does while the sessions are looked at.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use session_model::layout::SESSION_SUFFIX;
 
 use super::{Mode, PickerAction, SessionPicker};
 use crate::session_picker::{PickerScope, PickerSort, title_of};
@@ -21,6 +22,8 @@ pub(super) const KEYS: &[KeyHelp] = &[
     ("Delete Alt+D", "move it to the trash"),
     ("Alt+Z", "bring back what was deleted last"),
     ("Alt+F", "make a copy, to go on in"),
+    ("Alt+E", "write it as a document, without its secrets"),
+    ("Alt+I", "import from Claude Code, then from Codex"),
     ("Alt+P", "show the last messages, or hide them"),
     ("F1 ?", "these keys"),
     ("Ctrl+C", "close"),
@@ -36,6 +39,15 @@ pub(super) const FOOT: &[KeyHelp] = &[
     ("Alt+D", "delete"),
     ("Alt+F", "fork"),
     ("Alt+S", "sort"),
+    ("type", "search"),
+];
+
+/// Those for sessions of other tools.
+pub(super) const FOREIGN_FOOT: &[KeyHelp] = &[
+    ("Enter", "import"),
+    ("Esc", "back"),
+    ("Alt+I", "next tool"),
+    ("F1", "keys"),
     ("type", "search"),
 ];
 
@@ -93,12 +105,18 @@ impl SessionPicker {
                 self.shows_children = !self.shows_children;
                 return PickerAction::List { children: self.shows_children };
             }
+            ('i', _) => return self.next_tool(),
             ('z', _) => return PickerAction::Undo,
             ('r', Some((row, session))) => {
                 self.mode = Mode::Rename { session, input: Input::new(&title_of(row)) };
             }
             ('d', Some((row, session))) => {
                 self.mode = Mode::Delete { session, title: title_of(row) };
+            }
+            ('e', Some((row, session))) => {
+                let stem = row.key.file_name().trim_end_matches(SESSION_SUFFIX);
+                let input = Input::new(&format!("{stem}.md"));
+                self.mode = Mode::Export { session, input };
             }
             ('f', Some((row, session))) => {
                 let cwd = row.summary.as_ref().ok().and_then(|summary| summary.cwd.clone());

@@ -1,10 +1,12 @@
 //! The sessions there are, to choose one.
 
 mod draw;
+mod foreign;
 mod keys;
 mod run;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
@@ -12,8 +14,9 @@ use super::Theme;
 use super::draw::{Notice, Scroll};
 use super::highlight::Highlighter;
 use super::input::Input;
+use crate::import::Tool;
 use crate::listing::{CwdFilter, ListingProgress, SessionRow};
-use crate::session_picker::{Detail, SessionName, SessionPickerState, name_of};
+use crate::session_picker::{Detail, ForeignState, SessionName, SessionPickerState, name_of};
 
 pub use run::{PickerOutcome, SessionPickerOptions, pick_session};
 
@@ -50,6 +53,22 @@ pub enum PickerAction {
         /// The directory it works in; empty if that is not known.
         cwd: String,
     },
+    /// Write a session as a document for people, without its secrets.
+    Export {
+        /// The session.
+        session: SessionName,
+        /// The new file; how its name ends tells the format.
+        path: PathBuf,
+    },
+    /// Look for the sessions of this tool.
+    Look(Tool),
+    /// Import a session of another tool.
+    Import {
+        /// The tool.
+        tool: Tool,
+        /// The session's file.
+        path: PathBuf,
+    },
 }
 
 /// The sessions there are on a screen, to choose one.
@@ -72,11 +91,15 @@ pub enum PickerAction {
 /// | delete, or alt+d | moves it to the trash, after a question |
 /// | alt+z | brings back what was deleted last |
 /// | alt+f | makes a copy, to go on in |
+/// | alt+e | writes it as a document: `.md`, `.html`, `.json` or `.txt`, without secrets |
+/// | alt+i | sessions of Claude Code, then of Codex; enter imports one |
 /// | alt+p | shows the last messages or hides them |
 /// | f1, or ? while nothing is searched | all keys |
 #[derive(Debug)]
 pub struct SessionPicker {
     state: SessionPickerState,
+    /// The sessions of another tool, while those are looked at.
+    foreign: Option<ForeignState>,
     mode: Mode,
     theme: Theme,
     notice: Option<Notice>,
@@ -98,6 +121,7 @@ enum Mode {
     Help { from: usize },
     Rename { session: SessionName, input: Input },
     Delete { session: SessionName, title: String },
+    Export { session: SessionName, input: Input },
 }
 
 impl SessionPicker {
@@ -106,6 +130,7 @@ impl SessionPicker {
     pub fn new(here: Option<CwdFilter>) -> Self {
         Self {
             state: SessionPickerState::new(here),
+            foreign: None,
             mode: Mode::Browse,
             theme: Theme::from_env(),
             notice: None,
@@ -152,8 +177,9 @@ impl SessionPicker {
         self.shows_children
     }
 
-    /// Goes to a session, if it is shown.
+    /// Goes to a session, if it is shown, from those of another tool too.
     pub fn select(&mut self, session: &SessionName) {
+        self.leave_tool();
         self.state.select(session);
     }
 
@@ -190,11 +216,11 @@ impl SessionPicker {
     pub fn handle_event(&mut self, event: &Event) -> PickerAction {
         let Event::Key(key) = event else {
             return match (&mut self.mode, event) {
-                (Mode::Rename { input, .. }, event) => {
+                (Mode::Rename { input, .. } | Mode::Export { input, .. }, event) => {
                     input.handle(event);
                     PickerAction::Nothing
                 }
-                (Mode::Browse, Event::Paste(text)) => {
+                (Mode::Browse, Event::Paste(text)) if self.foreign.is_none() => {
                     self.search(&format!("{}{text}", self.state.query()))
                 }
                 _ => PickerAction::Nothing,
@@ -211,6 +237,7 @@ impl SessionPicker {
             return PickerAction::Nothing;
         }
         match (&mut self.mode, key.code) {
+            (Mode::Browse, _) if self.foreign.is_some() => return self.browse_foreign(*key),
             (Mode::Browse, _) => return self.browse(*key),
             (Mode::Help { from }, KeyCode::Up) => *from = from.saturating_sub(1),
             // Drawing keeps it within the list.
@@ -223,7 +250,14 @@ impl SessionPicker {
                     return PickerAction::Rename { session, title };
                 }
             }
-            (Mode::Rename { input, .. }, _) => {
+            (Mode::Export { session, input }, KeyCode::Enter) => {
+                let (session, path) = (session.clone(), PathBuf::from(input.text().trim()));
+                self.mode = Mode::Browse;
+                if path != PathBuf::new() {
+                    return PickerAction::Export { session, path };
+                }
+            }
+            (Mode::Rename { input, .. } | Mode::Export { input, .. }, _) => {
                 input.handle(event);
             }
             (Mode::Delete { session, .. }, KeyCode::Enter | KeyCode::Char('y')) => {

@@ -1,14 +1,24 @@
 //! The whole loop: a screen, a picker, and sessions that are renamed, deleted and forked.
 
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
+
+use session_model::SessionDocument;
+use session_model::document::LoadOptions;
+use session_model::storage::SessionStorageExt;
 
 use super::{PickerAction, SessionPicker};
 use crate::blobs::BlobStore;
 use crate::env::SystemClock;
 use crate::error::with_sources;
+use crate::export::{Export, ExportOptions, Format};
+use crate::import::{ImportOptions, ImportOutcome, Importer, Tool};
 use crate::listing::{CwdFilter, Place, SessionCatalog};
+use crate::navigation::HostError;
 use crate::operations::{Trashed, delete_session, list_trash, restore_session};
-use crate::session_picker::{Loaded, Loader, Reader, SessionName, name_of};
+use crate::session_picker::{
+    ForeignFound, ForeignLoader, Loaded, Loader, Reader, SessionName, name_of,
+};
 use crate::tui::{Screen, ScreenEvent, Theme};
 use crate::{ForkFrom, NameSource, Result, SessionError, SessionManager, SessionOptions};
 
@@ -71,8 +81,11 @@ pub async fn pick_session(
     }
     let mut loader = Loader::start(options.catalog.clone());
     let mut reader = Reader::start(options.catalog.places().to_vec());
+    let mut tools: Option<ForeignLoader> = None;
     let mut desk = Desk { options: &options, deleted: Vec::new() };
     let mut asked = Vec::new();
+    // A session to go to once it is listed.
+    let mut new = None;
     loop {
         screen.draw(|frame| picker.render(frame.area(), frame.buffer_mut()))?;
         let wants = picker.wants();
@@ -85,7 +98,18 @@ pub async fn pick_session(
             biased;
             event = screen.next() => event,
             Some(loaded) = loader.next() => {
+                let is_all = matches!(loaded, Loaded::All(_));
                 take(&mut picker, loaded);
+                if let Some(session) = new.take_if(|_| is_all) {
+                    picker.select(&session);
+                }
+                continue;
+            }
+            found = next_foreign(&mut tools) => {
+                match found {
+                    Some(found) => picker.set_foreign(found),
+                    None => tools = None,
+                }
                 continue;
             }
             Some((session, detail)) = reader.next() => {
@@ -104,10 +128,14 @@ pub async fn pick_session(
                 PickerAction::Close => return Ok(PickerOutcome::Closed),
                 PickerAction::Choose(session) => return Ok(PickerOutcome::Chosen(session)),
                 PickerAction::List { children } => loader.again(children),
+                PickerAction::Look(tool) => tools = Some(ForeignLoader::start(tool)),
                 action => {
                     match desk.carry_out(action).await {
-                        Ok(done) => picker.tell(done),
-                        Err(error) => picker.complain(&with_sources(&error)),
+                        Ok(done) => {
+                            picker.tell(&done.text);
+                            new = done.new;
+                        }
+                        Err(error) => picker.complain(&with_sources(&*error)),
                     }
                     loader.again(picker.shows_children());
                 }
@@ -126,6 +154,27 @@ fn take(picker: &mut SessionPicker, loaded: Loaded) {
     }
 }
 
+/// What was found of another tool's sessions; `None` if all was. Waits forever while nobody looks.
+async fn next_foreign(tools: &mut Option<ForeignLoader>) -> Option<ForeignFound> {
+    match tools {
+        Some(tools) => tools.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What came of an action.
+struct Done {
+    text: String,
+    /// The session it made.
+    new: Option<SessionName>,
+}
+
+impl From<&str> for Done {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), new: None }
+    }
+}
+
 /// Who carries out what somebody asks for.
 struct Desk<'a> {
     options: &'a SessionPickerOptions,
@@ -135,17 +184,20 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Carries an action out and tells what came of it.
-    async fn carry_out(&mut self, action: PickerAction) -> Result<&'static str> {
-        match action {
-            PickerAction::Rename { session, title } => self.rename(session, &title).await,
-            PickerAction::Delete(session) => self.delete(session).await,
-            PickerAction::Undo => self.undo().await,
-            PickerAction::Fork { session, cwd } => self.fork(session, cwd).await,
+    async fn carry_out(&mut self, action: PickerAction) -> Result<Done, HostError> {
+        Ok(match action {
+            PickerAction::Rename { session, title } => self.rename(session, &title).await?.into(),
+            PickerAction::Delete(session) => self.delete(session).await?.into(),
+            PickerAction::Undo => self.undo().await?.into(),
+            PickerAction::Fork { session, cwd } => self.fork(session, cwd).await?,
+            PickerAction::Export { session, path } => self.export(session, &path).await?,
+            PickerAction::Import { tool, path } => self.import(tool, &path).await?,
             PickerAction::Nothing
             | PickerAction::List { .. }
+            | PickerAction::Look(_)
             | PickerAction::Close
-            | PickerAction::Choose(_) => Ok(""),
-        }
+            | PickerAction::Choose(_) => "".into(),
+        })
     }
 
     fn place(&self, session: &SessionName) -> Result<&Place> {
@@ -191,7 +243,7 @@ impl Desk<'_> {
         }
     }
 
-    async fn fork(&self, session: SessionName, cwd: String) -> Result<&'static str> {
+    async fn fork(&self, session: SessionName, cwd: String) -> Result<Done> {
         let place = self.place(&session)?;
         let mut fork = ForkFrom::new(session.1.clone(), cwd);
         if let Some(bucket) = session.1.parent() {
@@ -199,7 +251,39 @@ impl Desk<'_> {
         }
         let options = self.session_options(place)?;
         let manager = SessionManager::fork_from(place.storage.clone(), fork, options).await?;
+        let new = Some((session.0, manager.key().clone()));
         manager.close().await?;
-        Ok("the copy stands below the session it comes from")
+        Ok(Done { text: "this is the copy".to_owned(), new })
+    }
+
+    async fn export(&self, session: SessionName, path: &Path) -> Result<Done, HostError> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let format = Format::ALL.into_iter().find(|format| format.extension() == ending);
+        let format = format.ok_or("the name has to end in .md, .html, .json or .txt")?;
+        let (_, bytes) = self.place(&session)?.storage.read_all(&session.1).await?;
+        let loaded = SessionDocument::load(bytes, &LoadOptions::default())?;
+        let export = Export::new(&loaded.document, &ExportOptions::default())?;
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        file.write_all(export.render(format).as_bytes())?;
+        file.sync_all()?;
+        Ok(Done { text: format!("written to {}, without secrets", path.display()), new: None })
+    }
+
+    async fn import(&self, tool: Tool, path: &Path) -> Result<Done, HostError> {
+        let place = self.options.catalog.places().first().ok_or("there is no place for it")?;
+        let mut options = ImportOptions::default();
+        options.owner.clone_from(&self.options.owner);
+        let imported = Importer::new(place.storage.clone(), options).import(tool, path).await?;
+        let text = match imported.outcome {
+            ImportOutcome::Created => "this is the imported session",
+            ImportOutcome::Updated { .. } => "it was here, and has what is new",
+            ImportOutcome::Unchanged => "it is here already, and nothing is new",
+            ImportOutcome::Empty => "there is no conversation in it",
+        };
+        Ok(Done { text: text.to_owned(), new: imported.key.map(|key| (0, key)) })
     }
 }
