@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use bytes::Bytes;
+use memmap2::MmapMut;
 use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
 use rustix::io::{Errno, retry_on_intr};
@@ -21,6 +22,9 @@ const MAX_ATTEMPTS: usize = 8;
 
 /// From this size on a range is read by several threads.
 const MIN_SHARED_BYTES: usize = 32 << 20;
+
+/// The size of a large page on most systems, in bytes.
+const LARGE_PAGE: usize = 2 << 20;
 
 const OPERATION: &str = "read";
 
@@ -87,12 +91,10 @@ fn read_range(file: &File, range: Range<u64>) -> Result<Option<Bytes>, Fault> {
 /// Reads a large range with several threads: most of the time goes into memory that is touched
 /// for the first time, which they can do side by side.
 fn read_shared(file: &File, start: u64, len: usize) -> Result<Option<Bytes>, Fault> {
-    // Asked for first, since what follows has no way to say that there is too little memory.
-    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| Errno::NOMEM)?;
-    // Zeroed memory of this size comes untouched from the system.
-    let mut bytes = vec![0; len];
+    let mut bytes = in_large_pages(len)?;
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
     let share = len.div_ceil(threads.min(len / (MIN_SHARED_BYTES / 4)));
+    let share = share.next_multiple_of(LARGE_PAGE);
     let read = |(part, bytes): (usize, &mut [u8])| {
         file.read_exact_at(bytes, start + (part * share) as u64)
     };
@@ -105,10 +107,20 @@ fn read_shared(file: &File, start: u64, len: usize) -> Result<Option<Bytes>, Fau
         })
     });
     match done {
-        Ok(()) => Ok(Some(bytes.into())),
+        Ok(()) => Ok(Some(Bytes::from_owner(bytes))),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns memory nobody has touched, in large pages if the system has them: to touch it then
+/// takes a small part of the time.
+fn in_large_pages(len: usize) -> std::io::Result<MmapMut> {
+    let memory = MmapMut::map_anon(len)?;
+    // Without large pages it is memory all the same.
+    #[cfg(target_os = "linux")]
+    let _ = memory.advise(memmap2::Advice::HugePage);
+    Ok(memory)
 }
 
 #[cfg(test)]

@@ -1,8 +1,13 @@
 //! JSON strings and white space, on text already known to be valid JSON.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
+use memchr::memmem::Finder;
+
+static FIND_SURROGATE: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| ["\\ud", "\\uD"].map(Finder::new));
 
 /// Tells whether a byte is JSON white space (RFC 8259, section 2).
 pub(crate) fn is_json_space(byte: u8) -> bool {
@@ -66,8 +71,7 @@ fn decode_unicode(text: &str) -> (char, usize) {
 /// Replaces escapes of lone surrogates in a JSON text; `None` if there are none.
 pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
     // Long outputs are full of escapes, and hardly any is of a surrogate.
-    let escapes: [&[u8]; 2] = [b"\\ud", b"\\uD"];
-    if escapes.iter().all(|escape| memmem::find(text.as_bytes(), escape).is_none()) {
+    if FIND_SURROGATE.iter().all(|escape| escape.find(text.as_bytes()).is_none()) {
         return None;
     }
     let mut out = String::new();
@@ -155,12 +159,13 @@ pub(super) fn without_space(text: &str) -> Cow<'_, str> {
 /// Returns the offset behind the string that starts at `start`.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+    // Long texts are full of escapes, and hardly any is of a quotation mark.
+    while let Some(found) = memchr(b'"', &bytes[at..]) {
         at += found + 1;
-        if bytes[at - 1] == b'"' {
+        let escapes = bytes[start + 1..at - 1].iter().rev().take_while(|byte| **byte == b'\\');
+        if escapes.count() % 2 == 0 {
             return at;
         }
-        at += 1;
     }
     bytes.len()
 }
@@ -195,6 +200,22 @@ mod tests {
         let want =
             "{\"a\u{fffd}\":\"x\\\\\u{fffd}\",\"b\":[\"\\ud83d\\ude00\u{fffd}\\ud83d\\ude00\"]}";
         assert_eq!(replaced(lone).as_deref(), Some(want));
+    }
+
+    #[test]
+    fn a_string_ends_at_a_quote_that_is_not_escaped() {
+        for (text, end) in [
+            (r#""","#, 2),
+            (r#""a\nb" "c""#, 6),
+            (r#""\"" "#, 4),
+            (r#""\\" "#, 4),
+            (r#""\\\"\\" "#, 8),
+            (r#""\""#, 3),
+            ("\"", 1),
+        ] {
+            assert_eq!(string_end(text.as_bytes(), 0), end, "{text}");
+        }
+        assert_eq!(string_end(br#"\\"x""#, 2), 5);
     }
 
     #[test]
