@@ -15,6 +15,7 @@ use session_model::json::{ObjectBuilder, RawJson};
 use session_model::message::Message;
 use session_model::persisted::PersistOptions;
 use session_model::record::Nullable;
+use session_model::storage::Payload;
 use session_model::time::to_iso;
 use session_model::tree::SessionTree;
 use session_model::{Entry, EntryKind};
@@ -40,10 +41,10 @@ impl SessionManager {
         let body = body.into();
         // No `async fn`: its future would hold the body twice, and be moved with it.
         async move {
-            let ready = self.prepare([&body], |body, made, at| {
+            let prepared = self.prepare([&body], |body, made, at| {
                 Ok(made.add(body, at.id, at.parent, at.time, at.options))
             })?;
-            self.append_one(ready).await
+            self.append_prepared(prepared).await
         }
     }
 
@@ -85,14 +86,14 @@ impl SessionManager {
     }
 
     async fn append_fields(&mut self, entry_type: &str, fields: &RawJson) -> Result<String> {
-        let ready = self.prepare([fields], |fields, made, at| {
+        let prepared = self.prepare([fields], |fields, made, at| {
             Ok(made.add_json(&with_envelope(entry_type, fields, &at), at.options))
         })?;
-        self.append_one(ready).await
+        self.append_prepared(prepared).await
     }
 
-    async fn append_one(&mut self, ready: Ready) -> Result<String> {
-        let id = self.save_new(ready).await?.pop().unwrap_or_default();
+    async fn append_prepared(&mut self, prepared: Prepared) -> Result<String> {
+        let id = self.save_new(prepared).await?.pop().unwrap_or_default();
         self.settle_durability(&id).await?;
         Ok(id)
     }
@@ -112,13 +113,13 @@ impl SessionManager {
         &mut self,
         new: impl IntoIterator<Item = T>,
         make: impl Fn(T, &mut NewEntries, At<'_>) -> Result<bool>,
-    ) -> Result<Ready> {
+    ) -> Result<Prepared> {
         self.check_writable()?;
         let mut made = std::mem::take(&mut self.made);
-        let ready = self.prepare_in(&mut made, new, make);
+        let prepared = self.prepare_in(&mut made, new, make);
         made.clear();
         self.made = made;
-        ready
+        prepared
     }
 
     fn prepare_in<T>(
@@ -126,7 +127,7 @@ impl SessionManager {
         made: &mut NewEntries,
         new: impl IntoIterator<Item = T>,
         make: impl Fn(T, &mut NewEntries, At<'_>) -> Result<bool>,
-    ) -> Result<Ready> {
+    ) -> Result<Prepared> {
         let tree = self.document.tree();
         let leaf = parent_for_new(tree);
         let (mut ids, mut taken) = (Vec::<String>::new(), HashSet::new());
@@ -144,7 +145,7 @@ impl SessionManager {
         }
         let (lines, entries) = made.take();
         entries.iter().try_for_each(|entry| self.check_entry(entry))?;
-        Ok(Ready { ids, lines, entries })
+        Ok(Prepared { ids, lines, entries })
     }
 
     /// Refuses what could not be read back, or speaks of what is not there.
@@ -382,18 +383,18 @@ pub(super) struct At<'a> {
 }
 
 /// Entries that can be added to the session and, their lines, to its file.
-pub(super) struct Ready {
+pub(super) struct Prepared {
     pub(super) ids: Vec<String>,
     pub(super) lines: Bytes,
     pub(super) entries: Vec<Entry>,
 }
 
-impl From<Vec<Entry>> for Ready {
-    /// Entries with ids and lines of their own.
-    fn from(entries: Vec<Entry>) -> Self {
-        let id = |entry: &Entry| entry.id().unwrap_or_default().into_owned();
-        let lines: Vec<u8> = entries.iter().flat_map(|entry| &entry.line()[..]).copied().collect();
-        Self { ids: entries.iter().map(id).collect(), lines: lines.into(), entries }
+impl Prepared {
+    /// Entries that were made elsewhere.
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
+        let lines = entries.iter().map(|entry| entry.line().clone()).collect::<Payload>();
+        let ids = entries.iter().map(|entry| entry.id().unwrap_or_default().into_owned()).collect();
+        Self { ids, lines: lines.to_bytes(), entries }
     }
 }
 

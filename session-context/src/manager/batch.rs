@@ -100,7 +100,7 @@ impl SessionManager {
         &mut self,
         entries: impl IntoIterator<Item = NewEntry>,
     ) -> Result<Vec<String>> {
-        let ready = self.prepare(entries, |new, made, at| new.make(made, at))?;
-        self.save_new(ready).await
+        let prepared = self.prepare(entries, |new, made, at| new.make(made, at))?;
+        self.save_new(prepared).await
     }
 }

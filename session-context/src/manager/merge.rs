@@ -8,6 +8,7 @@ use session_model::persisted::{blob_refs, names_blobs};
 use session_model::storage::StorageKey;
 use session_model::{Blob, Diagnostic, Entry, SessionDocument};
 
+use super::append::Prepared;
 use super::foreign::{missing_from, reworded};
 use super::{FileState, SessionManager};
 use crate::blobs::BlobStore;
@@ -90,7 +91,7 @@ impl SessionManager {
         let first = first.id().unwrap_or_default().into_owned();
         let leaf = self.leaf_id();
         self.usage = None;
-        self.save_new(added.into()).await?;
+        self.save_new(Prepared::of(added)).await?;
         if !self.goes_on_from(leaf.as_deref()) {
             self.branch_durably(leaf.as_deref()).await?;
         }

@@ -9,7 +9,7 @@ use session_model::storage::{
     SessionStorage, StorageError, StorageErrorKind, StorageKey,
 };
 
-use super::append::{Ready, is_answer};
+use super::append::{Prepared, is_answer};
 use super::{FileState, SessionManager, add_usage};
 use crate::error::{Result, SessionError};
 
@@ -18,8 +18,8 @@ pub(super) const ATTEMPTS: usize = 3;
 
 impl SessionManager {
     /// Adds entries to memory and, if it is time, to the file; returns their ids.
-    pub(super) async fn save_new(&mut self, ready: Ready) -> Result<Vec<String>> {
-        let Ready { ids, lines, entries } = ready;
+    pub(super) async fn save_new(&mut self, prepared: Prepared) -> Result<Vec<String>> {
+        let Prepared { ids, lines, entries } = prepared;
         let Some(first) = ids.first() else { return Ok(ids) };
         let saved = match &self.file {
             _ if self.failure.is_some() => Ok(()),

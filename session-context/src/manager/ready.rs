@@ -6,6 +6,7 @@ use session_model::json::RawJson;
 use session_model::storage::{Precondition, PutOptions, SessionStorage, StorageKey};
 use session_model::{Entry, SessionDocument, SessionHeader};
 
+use super::append::Prepared;
 use super::{FileState, SessionManager, SessionOptions};
 use crate::error::{Result, SessionError};
 
@@ -33,7 +34,7 @@ impl SessionManager {
         self.check_writable()?;
         let entries = self.ready(entries)?;
         self.usage = None;
-        self.save_new(entries.into()).await.map(drop)
+        self.save_new(Prepared::of(entries)).await.map(drop)
     }
 
     fn ready(&self, entries: &[RawJson]) -> Result<Vec<Entry>> {

@@ -1,20 +1,29 @@
-//! One field of an object.
+//! Single fields of an object.
 
 use std::ops::Range;
 
 use super::split;
 use super::view::key_is;
 
-/// Returns where the value of a field lies; of duplicates the last, as JavaScript does.
-pub(super) fn field_of(object: &[u8], name: &str) -> Option<Range<usize>> {
-    let of_name = split::fields(object)?.filter(|(key, _)| key_is(&object[key.clone()], name));
-    of_name.last().map(|(_, value)| value)
+/// Returns where the values of some fields lie; of duplicates the last, as JavaScript does.
+pub(super) fn fields_of<const N: usize>(
+    object: &[u8],
+    names: [&str; N],
+) -> [Option<Range<usize>>; N] {
+    let mut found = [const { None }; N];
+    for (key, value) in split::fields(object).into_iter().flatten() {
+        if let Some(at) = names.iter().position(|name| key_is(&object[key.clone()], name)) {
+            found[at] = Some(value);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     fn field_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-        super::field_of(text.as_bytes(), name).map(|value| &text[value])
+        let [value] = super::fields_of(text.as_bytes(), [name]);
+        value.map(|value| &text[value])
     }
 
     #[test]

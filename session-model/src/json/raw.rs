@@ -7,7 +7,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
-use super::lookup::field_of;
+use super::lookup::fields_of;
 use super::{ArrayView, ObjectView, decode_string, trim_json_space};
 
 /// One JSON value, kept as text.
@@ -156,7 +156,24 @@ impl RawJson {
     ///
     /// Cheaper than [`as_object`](Self::as_object) where one field is all that is wanted.
     pub fn field(&self, name: &str) -> Option<Self> {
-        field_of(&self.0, name).map(|value| self.slice(value))
+        let [value] = self.some_fields([name]);
+        value
+    }
+
+    /// Returns some fields of an object; of duplicates the last, as JavaScript does.
+    ///
+    /// Cheaper than [`as_object`](Self::as_object) where not all fields are wanted.
+    ///
+    /// ```
+    /// use session_model::json::RawJson;
+    ///
+    /// let object = RawJson::parse(r#"{"a":1,"b":2,"a":3}"#)?;
+    /// let [a, c] = object.some_fields(["a", "c"]);
+    /// assert_eq!((a.unwrap().as_i64(), c), (Some(3), None));
+    /// # Ok::<(), session_model::json::InvalidJson>(())
+    /// ```
+    pub fn some_fields<const N: usize>(&self, names: [&str; N]) -> [Option<Self>; N] {
+        fields_of(&self.0, names).map(|value| value.map(|value| self.slice(value)))
     }
 
     /// Returns the fields of an object.

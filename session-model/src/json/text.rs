@@ -127,10 +127,19 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 
 /// Finds the first byte that must be escaped, looking at a block at a time.
 fn next_escaped(bytes: &[u8]) -> Option<usize> {
-    let escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    let clean = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | escaped(byte));
-    let skipped = 32 * bytes.chunks_exact(32).take_while(clean).count();
-    bytes[skipped..].iter().position(escaped).map(|at| skipped + at)
+    let skipped = clean_blocks::<32>(bytes);
+    let skipped = skipped + clean_blocks::<8>(&bytes[skipped..]);
+    bytes[skipped..].iter().position(is_escaped).map(|at| skipped + at)
+}
+
+/// The size of the whole blocks in front in which nothing must be escaped.
+fn clean_blocks<const SIZE: usize>(bytes: &[u8]) -> usize {
+    let clean = |block: &&[u8; SIZE]| !block.iter().fold(false, |any, byte| any | is_escaped(byte));
+    SIZE * bytes.as_chunks::<SIZE>().0.iter().take_while(clean).count()
+}
+
+fn is_escaped(byte: &u8) -> bool {
+    *byte < 0x20 || *byte == b'"' || *byte == b'\\'
 }
 
 /// Drops white space between tokens.
@@ -163,7 +172,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     while let Some(found) = memchr(b'"', &bytes[at..]) {
         at += found + 1;
         let escapes = bytes[start + 1..at - 1].iter().rev().take_while(|byte| **byte == b'\\');
-        if escapes.count() % 2 == 0 {
+        if escapes.count().is_multiple_of(2) {
             return at;
         }
     }

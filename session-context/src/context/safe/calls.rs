@@ -83,23 +83,26 @@ fn assistant_of(message: &ContextMessage) -> Option<Assistant> {
     if message.role() != "assistant" {
         return None;
     }
-    let fields = message.json().as_object()?;
-    let content = fields.get("content").cloned().unwrap_or_default();
+    let [content, reason, timestamp] =
+        message.json().some_fields(["content", "stopReason", "timestamp"]);
+    let content = content.unwrap_or_default();
     let blocks = content.as_array().unwrap_or_default();
     Some(Assistant {
         calls: blocks.items().iter().map(call_of).collect(),
         content,
-        failed: fields
-            .text("stopReason")
-            .is_some_and(|reason| matches!(&*reason, "error" | "aborted")),
-        timestamp: fields.get("timestamp").and_then(RawJson::as_i64),
+        failed: reason.is_some_and(|reason| {
+            reason.as_text().is_some_and(|reason| matches!(&*reason, "error" | "aborted"))
+        }),
+        timestamp: timestamp.as_ref().and_then(RawJson::as_i64),
     })
 }
 
 fn call_of(block: &RawJson) -> Option<Call> {
-    let fields = block.as_object()?;
-    let text = |name| fields.text(name).unwrap_or_default().into_owned();
-    (text("type") == "toolCall").then(|| Call { id: text("id"), tool: text("name"), result: None })
+    let [kind, id, tool] = block.some_fields(["type", "id", "name"]);
+    let text = |field: Option<RawJson>| {
+        field.as_ref().and_then(RawJson::as_text).unwrap_or_default().into_owned()
+    };
+    (text(kind) == "toolCall").then(|| Call { id: text(id), tool: text(tool), result: None })
 }
 
 fn take_result(
