@@ -57,6 +57,28 @@ pub enum SessionError {
         /// Why.
         reason: String,
     },
+    /// What should be another copy of a session is a session of its own.
+    #[error("{name} is the session {id}, no copy of {expected}; only copies can be merged")]
+    OtherSession {
+        /// What was taken for a copy.
+        name: String,
+        /// The id it has.
+        id: String,
+        /// The session's id.
+        expected: String,
+    },
+    /// Another copy of a session is in another version of the format.
+    #[error(
+        "{name} is in format version {version}, the session in {expected}; migrate the older one first"
+    )]
+    OtherFormat {
+        /// The other copy.
+        name: String,
+        /// Its version.
+        version: f64,
+        /// The session's version.
+        expected: f64,
+    },
     /// An id names no entry of the session.
     #[error("entry {id} not found; list the entries to see which there are")]
     UnknownEntry {

@@ -95,6 +95,23 @@ fn a_torn_line_is_told_only_when_it_stays_and_its_entry_when_it_is_whole() {
 }
 
 #[test]
+fn what_grows_while_a_line_is_half_there_is_told_once_it_is_whole() {
+    let c = B.replace("\"b\"", "\"c\"");
+    let storage = MemoryStorage::new();
+    put(&storage, &format!("{HEADER}\n{A}\n{}", &B[..20]));
+    let mut follower = follower(&storage, true);
+    let until_told =
+        |follower: &mut Follower| (0..10).flat_map(|_| look(follower)).collect::<Vec<_>>();
+    assert_eq!(look(&mut follower), ["a"]);
+    assert_eq!(until_told(&mut follower), ["torn-tail"]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n{B}\n{}", &c[..20])));
+    assert_eq!(look(&mut follower), ["b"]);
+    assert_eq!(until_told(&mut follower), ["torn-tail"]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n{B}\n{c}\n")));
+    assert_eq!(look(&mut follower), ["c"]);
+}
+
+#[test]
 fn a_cut_removed_or_replaced_file_is_followed_on() {
     let storage = MemoryStorage::new();
     let mut follower = follower(&storage, true);
@@ -125,9 +142,12 @@ fn a_migration_brings_nothing_new() {
     block_on(async {
         let storage = MemoryStorage::new();
         let entry = r#"{"type":"custom","customType":"x"}"#;
-        put(&storage, &format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{entry}\n{entry}\n"));
+        let file = format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{entry}\n");
+        put(&storage, &file);
         let mut follower = follower(&storage, true);
-        assert_eq!(look(&mut follower), ["custom", "custom"]);
+        assert_eq!(look(&mut follower), ["custom"]);
+        overwrite(&storage, Some(format!("{file}{entry}\n")));
+        assert_eq!(look(&mut follower), ["custom"]);
         let mut session = open(&storage, options("")).await;
         let new = session.append_message(user("1")).await.unwrap();
         assert_eq!(look(&mut follower), ["reloaded".to_owned(), new]);
@@ -152,4 +172,22 @@ async fn the_stream_waits_between_looks_and_survives_dropped_waits() {
     assert_eq!(next(600).await, None);
     assert_eq!(next(600).await.as_deref(), Some("b"));
     assert_eq!(content(&storage, &key()), Some(format!("{HEADER}\n{A}\n{B}\n")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_gives_an_error_once_until_looks_succeed_again() {
+    let storage = MemoryStorage::new();
+    put(&storage, "no session\n");
+    let options = FollowOptions::default().from_start().interval(Duration::from_secs(1));
+    let mut follow = SessionReader::new(shared(&storage), key()).follow(options);
+    let mut next = async || {
+        let event = poll_fn(|cx| Pin::new(&mut follow).poll_next(cx));
+        let event = tokio::time::timeout(Duration::from_secs(5), event).await.ok()?.unwrap();
+        Some(event.map_or_else(|_| "error".to_owned(), |event| name(&event)))
+    };
+    assert_eq!([next().await, next().await], [Some("error".to_owned()), None]);
+    overwrite(&storage, Some(format!("{HEADER}\n{A}\n")));
+    assert_eq!(next().await.as_deref(), Some("a"));
+    overwrite(&storage, Some("no session\n".to_owned()));
+    assert_eq!([next().await, next().await], [Some("error".to_owned()), None]);
 }

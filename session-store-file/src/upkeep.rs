@@ -76,6 +76,12 @@ impl Upkeep {
         // Whoever is just about to lock a file it made holds the operation lock.
         let lock = self.store.present_lock();
         let _courtesy = lock.as_ref().map(Courtesy::of_reader);
+        // Where nothing was written yet there is nothing else to see it by.
+        if let Ok(root) = self.store.root()
+            && matches!(Locked::try_new(root), Err(Fault::NoLocks(_)))
+        {
+            found.push(Oddity { path: PathBuf::from("."), kind: OddityKind::NoLocks });
+        }
         let mut open: Vec<PathBuf> = places.to_vec();
         while let Some(path) = open.pop() {
             match self.look_at(&path, &mut open) {

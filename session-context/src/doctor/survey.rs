@@ -174,7 +174,10 @@ impl Survey {
         sessions: &HashSet<&StorageKey>,
     ) {
         if let Some(session) = session_of_aside(key) {
-            let Ok((meta, bytes)) = storage.read_all(key).await else { return };
+            let (meta, bytes) = match storage.read_all(key).await {
+                Ok(read) => read,
+                Err(error) => return self.unreadable.push((key.to_string(), error.to_string())),
+            };
             let ids = ids_in(&bytes);
             let there = match storage.read_all(&session).await {
                 Ok((_, bytes)) => ids_in(&bytes),

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use session_model::document::Loaded;
 use session_model::storage::{
     AppendOptions, Precondition, PutOptions, SessionStorageExt, StorageError, StorageErrorKind,
+    StorageKey,
 };
 use session_model::{Diagnostic, DiagnosticCode, Entry, Parent, SessionDocument};
 
@@ -158,11 +159,7 @@ impl SessionManager {
     /// Keeps this session's wording of entries that another program changed.
     async fn put_changed_aside(&mut self, changed: &[Entry]) -> Result<()> {
         let Some(id) = changed.first().and_then(Entry::id) else { return Ok(()) };
-        let lines: Vec<u8> =
-            changed.iter().flat_map(|entry| [text(entry), b"\n"]).flatten().copied().collect();
-        let time = self.clock.now_ms();
-        let kept =
-            aside::save(&*self.storage, &self.key, Aside::Changed, time, lines.into()).await?;
+        let kept = self.put_lines_aside(changed).await?;
         let detail = format!(
             "another program changed {} entries, {id} the first; they are as it left them, and as \
              they were in {kept}",
@@ -170,6 +167,14 @@ impl SessionManager {
         );
         self.note(Diagnostic::new(DiagnosticCode::EntryChanged, detail).of_entry(id));
         Ok(())
+    }
+
+    /// Writes the lines of entries to an object beside the session.
+    pub(super) async fn put_lines_aside(&mut self, entries: &[Entry]) -> Result<StorageKey> {
+        let lines: Vec<u8> =
+            entries.iter().flat_map(|entry| [text(entry), b"\n"]).flatten().copied().collect();
+        let time = self.clock.now_ms();
+        aside::save(&*self.storage, &self.key, Aside::Changed, time, lines.into()).await
     }
 
     /// The first entry of a branch that another program began where this session goes on too.
@@ -217,25 +222,32 @@ impl SessionManager {
 
 /// Finds what each side lacks; the file's state is the base, and `ours` is yet to be added to it.
 fn join(ours: &SessionDocument, theirs: SessionDocument) -> Joined {
-    let missing_from = |document: &SessionDocument, entries: &[Entry]| -> Vec<Entry> {
-        let lines: HashSet<&[u8]> = document.tree().entries().iter().map(text).collect();
-        let is_there = |entry: &Entry| match entry.id() {
-            Some(id) => document.tree().find(&id).is_some(),
-            None => lines.contains(text(entry)),
-        };
-        entries.iter().filter(|entry| !is_there(entry)).cloned().collect()
-    };
-    let lines: HashSet<&[u8]> = theirs.tree().entries().iter().map(text).collect();
-    let is_changed = |entry: &&Entry| {
-        let id = entry.id();
-        id.is_some_and(|id| theirs.tree().find(&id).is_some()) && !lines.contains(text(entry))
-    };
     Joined {
         ours: missing_from(&theirs, ours.tree().entries()),
-        changed: ours.tree().entries().iter().filter(is_changed).cloned().collect(),
+        changed: reworded(ours, &theirs),
         theirs: missing_from(ours, theirs.tree().entries()),
         document: theirs,
     }
+}
+
+/// The entries that a document lacks, by id, or text if they have none.
+pub(super) fn missing_from(document: &SessionDocument, entries: &[Entry]) -> Vec<Entry> {
+    let lines: HashSet<&[u8]> = document.tree().entries().iter().map(text).collect();
+    let is_there = |entry: &Entry| match entry.id() {
+        Some(id) => document.tree().find(&id).is_some(),
+        None => lines.contains(text(entry)),
+    };
+    entries.iter().filter(|entry| !is_there(entry)).cloned().collect()
+}
+
+/// One document's wording of entries that another has in other words.
+pub(super) fn reworded(of: &SessionDocument, other: &SessionDocument) -> Vec<Entry> {
+    let lines: HashSet<&[u8]> = other.tree().entries().iter().map(text).collect();
+    let is_changed = |entry: &&Entry| {
+        let id = entry.id();
+        id.is_some_and(|id| other.tree().find(&id).is_some()) && !lines.contains(text(entry))
+    };
+    of.tree().entries().iter().filter(is_changed).cloned().collect()
 }
 
 /// An entry's line without its end.

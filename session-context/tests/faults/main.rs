@@ -16,6 +16,7 @@ mod contend;
 mod cuts;
 mod life;
 mod merge;
+mod no_locks;
 mod operations;
 mod power;
 mod session;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, Test); 22] = [
+    let tests: [(&str, Test); 23] = [
         ("life_with_failing_calls", life::failing),
         ("life_with_crashes", life::crashing),
         ("system_calls_of_append", calls::append),
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         ("kill_of_contending_writers", contend::nothing_is_lost),
         ("writes_that_do_not_fit", space::limited),
         ("copies_changed_apart", merge::nothing_is_lost),
+        ("no_locks", no_locks::only_reads_work),
         ("full_disk", space::full),
     ];
     let mut trials: Vec<_> = tests.into_iter().map(|(name, test)| trial(name, test)).collect();

@@ -1,6 +1,7 @@
 //! Switching sessions, and failing to.
 
 use async_trait::async_trait;
+use session_context::manager::OtherCopy;
 use session_context::navigation::{BeforeSwitch, HostError, MissingCwd, SessionHooks};
 use session_context::{SessionError, SessionManager};
 use session_model::json::RawJson;
@@ -305,6 +306,8 @@ fn sessions_can_be_moved_about_by_any_runtime() {
     let opening = SessionManager::open(shared(&storage), key(), "/w", options(""));
     let mut session = block_on(sent(opening)).unwrap();
     block_on(sent(session.append_message(user("sent")))).unwrap();
+    let copy = OtherCopy::new("no session", "copy");
+    assert!(block_on(sent(session.merge(copy))).is_err());
     assert!(block_on(sent(session.switch_session(&other(), &()))).unwrap());
     let leaf = session.leaf_id().unwrap();
     drop(block_on(sent(session.navigate_tree(&leaf, Default::default()))).unwrap());

@@ -220,3 +220,28 @@ fn doctor_finishes_what_was_cut_off() {
     dir.run("restore s-0001").quiet();
     assert_eq!(dir.read(&format!("{BUCKET}/t_s-0001/0.bash.log")), "log");
 }
+
+#[test]
+fn copies_that_were_worked_on_apart_are_merged() {
+    let dir = Dir::new();
+    let more = |id: &str| SECOND.replace("a0000002", id);
+    let (here, there) = (more("a0000003"), more("a0000004"));
+    dir.write("s.jsonl", session(&[ENTRY, SECOND, &here]));
+    let other = session(&[ENTRY, &SECOND.replace("full", "whole"), &there]);
+    dir.write("copy.jsonl", &other);
+    let out = dir.run("merge s.jsonl copy.jsonl").quiet();
+    let (counts, kept) = out.trim_end().split_once('\n').unwrap();
+    assert_eq!(counts, "1 entries brought in, 1 were only here");
+    let kept_in = kept.strip_prefix("1 entries are worded otherwise there; see ").unwrap();
+    assert!(dir.read(kept_in).contains("whole log"));
+    assert_eq!(dir.read("copy.jsonl"), other);
+    let file = dir.read("s.jsonl");
+    assert!(file.starts_with(&session(&[ENTRY, SECOND, &here, &there])), "{file}");
+    let again = json(&dir.run("merge s.jsonl copy.jsonl --json").quiet());
+    assert_eq!(again.field("added").unwrap().as_str(), "0");
+    dir.write("other.jsonl", session(&[ENTRY]).replace("s-0001", "s-0002"));
+    dir.run("merge s.jsonl other.jsonl").failed(
+        1,
+        "error: other.jsonl is the session s-0002, no copy of s-0001; only copies can be merged\n",
+    );
+}

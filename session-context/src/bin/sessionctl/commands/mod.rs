@@ -9,15 +9,21 @@ mod checkpoint;
 mod completions;
 mod context;
 mod doctor;
+mod export;
 mod fork;
 mod gc;
+#[cfg(feature = "indexed")]
+mod history;
+mod import;
 #[cfg(feature = "indexed")]
 mod index;
 mod label;
 mod list;
+mod merge;
 mod migrate;
 mod mv;
 mod navigate;
+mod pack;
 mod rename;
 mod restore;
 mod resume;
@@ -26,6 +32,7 @@ mod rm;
 mod show;
 mod stats;
 mod tree;
+mod unpack;
 mod verify;
 mod watch;
 
@@ -46,15 +53,22 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Gc(gc::Gc),
     Artifacts(artifacts::ArtifactsArgs),
+    Export(export::ExportArgs),
+    Pack(pack::Pack),
+    Unpack(unpack::Unpack),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
+    History(history::History),
+    #[cfg(feature = "indexed")]
     Index(index::Index),
+    Import(import::Import),
     Migrate(migrate::Migrate),
     Append(append::Append),
     Label(label::Label),
     Branch(branch::Branch),
     Fork(fork::Fork),
     BranchOut(branch_out::BranchOut),
+    Merge(merge::Merge),
     Archive(archive::Archive),
     Rename(rename::Rename),
     Mv(mv::Mv),
@@ -79,15 +93,22 @@ impl Command {
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Export(export) => export.run(context).await,
+            Self::Pack(pack) => pack.run(context).await,
+            Self::Unpack(unpack) => unpack.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
+            Self::History(history) => history.run(context),
+            #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
+            Self::Import(import) => import.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,
             Self::Append(append) => append.run(context).await,
             Self::Label(label) => label.run(context).await,
             Self::Branch(branch) => branch.run(context).await,
             Self::Fork(fork) => fork.run(context).await,
             Self::BranchOut(branch_out) => branch_out.run(context).await,
+            Self::Merge(merge) => merge.run(context).await,
             Self::Archive(archive) => archive.run(context).await,
             Self::Rename(rename) => rename.run(context).await,
             Self::Mv(mv) => mv.run(context).await,
