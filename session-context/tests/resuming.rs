@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -247,7 +247,9 @@ fn runs_of_child_agents_are_hidden_and_in_reach() {
 #[test]
 fn sessions_that_name_each_other_are_all_in_the_tree() {
     let agent = Agent::new();
-    for (id, parent, day) in [("a", "c", 3), ("b", "a", 2), ("c", "b", 1), ("own", "own", 4)] {
+    for (id, parent, day) in
+        [("a", "c", 3), ("b", "a", 2), ("c", "b", 1), ("own", "own", 4), ("root", "", 1)]
+    {
         let named = format!("\"parentSession\":\"{parent}\",\"cwd\"");
         let text = session(id, "/w", day).replacen("\"cwd\"", &named, 1);
         agent.put(&format!("w/{id}.jsonl"), &text);
@@ -257,8 +259,8 @@ fn sessions_that_name_each_other_are_all_in_the_tree() {
     assert_eq!(
         (ids(&rows), order),
         (
-            vec!["own".into(), "a".into(), "b".into(), "c".into()],
-            vec![(0, 0), (1, 0), (2, 1), (3, 2)]
+            ["own", "a", "b", "c", "root"].map(str::to_owned).to_vec(),
+            vec![(0, 0), (4, 0), (1, 0), (2, 1), (3, 2)]
         )
     );
 }
@@ -320,7 +322,11 @@ fn a_session_is_named_by_id_file_or_title() {
     agent.put("v/2026-01-03T00-00-00-000Z_abc3.jsonl", &session("abc3", "/v", 3));
     let titled = session("zzz", "/v", 4).replacen("\"cwd\"", "\"title\":\"Größe abc\",\"cwd\"", 1);
     agent.put("v/my_notes_end.jsonl", &titled);
+    let parts = "w/2026-01-05T00-00-00-000Z_part_two.jsonl";
+    agent.put(parts, &session("yyy", "/w", 5));
     for (wanted, cwd, want) in [
+        ("part_t", "/w", parts),
+        ("two", "/w", parts),
         ("ABC1", "/v", "w/2026-01-01T00-00-00-000Z_abc1.jsonl"),
         ("abc", "/v", "v/2026-01-03T00-00-00-000Z_abc3.jsonl"),
         ("2026-01-02", "/v", "w/2026-01-02T00-00-00-000Z_abc2.jsonl"),
@@ -399,6 +405,27 @@ fn a_session_just_begun_is_not_left_for_an_older_one() {
     block_on(begun.close()).unwrap();
     assert_eq!(agent.goes_on_with("/w", Some(&here)), "made");
     assert_eq!(agent.goes_on_with("/w", None), "older");
+    // Once something lies there, nothing was just begun.
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "damaged").unwrap();
+    fs::write(
+        agent.path("agent/terminal-sessions/pts-3"),
+        format!("/w\n{}\nfresh\n", path.display()),
+    )
+    .unwrap();
+    assert_eq!(agent.goes_on_with("/w", Some(&here)), "older");
+}
+
+#[test]
+fn a_trace_that_depends_on_where_a_program_stands_is_not_followed() {
+    let agent = Agent::new();
+    agent.put("w/a.jsonl", &session("older", "/w", 1));
+    // From here this leads to a session.
+    let relative = "examples/data/demo.jsonl";
+    assert!(Path::new(relative).exists());
+    fs::create_dir_all(agent.path("agent/terminal-sessions")).unwrap();
+    fs::write(agent.path("agent/terminal-sessions/pts-3"), format!("/w\n{relative}\n")).unwrap();
+    assert_eq!(agent.goes_on_with("/w", Some(&terminal())), "older");
 }
 
 #[test]

@@ -16,13 +16,14 @@ pub(super) struct Records {
     pub(super) header: SessionHeader,
     /// The entries of the beginning, or of the whole file.
     pub(super) head: Vec<Entry>,
-    /// The entry whose line the beginning cuts off, as far as it goes.
+    /// The entry whose line the beginning cuts off, as far as it goes; none if it is a message that
+    /// no person wrote.
     pub(super) cut: Option<Entry>,
     /// The line the end begins in the middle of.
     pub(super) cut_tail: Bytes,
     /// The entries of the end; none if the file was read whole.
     pub(super) tail: Vec<Entry>,
-    /// The messages of the end that are not among its entries.
+    /// The messages that are not among the entries.
     pub(super) glanced: Glanced,
     pub(super) is_whole: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -58,7 +59,7 @@ impl Records {
         let line = memchr(b'\n', &parts.tail).map_or(parts.tail.len(), |first| first + 1);
         let end = parts.tail.slice(line..);
         let offset = parts.size - end.len() as u64;
-        let glanced = Glanced::over(&end);
+        let mut glanced = Glanced::over(&end);
         let mut whole = parts.size;
         for lines in glanced.unread.iter().cloned() {
             let at = offset + lines.start as u64;
@@ -73,12 +74,20 @@ impl Records {
             torn.bytes = Some(whole..parts.size);
             diagnostics.push(torn);
         }
+        // Of what nobody asks for more than its role, the rest need not be made sense of.
+        let cut = match Beginning::of(&rest) {
+            Some(message) if message.role != b"user" => {
+                glanced.messages += 1;
+                None
+            }
+            _ => cut::complete(&rest).and_then(|json| Entry::from_json(&json)),
+        };
         Ok(Self {
             tail: document.tree().entries()[head.len()..].to_vec(),
             header: document.header().clone(),
             glanced,
             head,
-            cut: cut::complete(&rest).and_then(|json| Entry::from_json(&json)),
+            cut,
             cut_tail: parts.tail.slice(..line),
             is_whole: false,
             diagnostics,

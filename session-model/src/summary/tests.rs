@@ -249,6 +249,18 @@ fn a_first_message_longer_than_the_beginning_is_cut() {
 }
 
 #[test]
+fn a_message_the_beginning_cuts_off_counts() {
+    for (role, first) in [("user", true), ("assistant", false), ("toolResult", false)] {
+        let text = large(&message(1, role, &"x".repeat(5000), ""), &[&assistant(40, "stop")]);
+        let summary = partial(&text);
+        let end = &text[text.len() - TAIL_BYTES as usize..];
+        let end = end.split_once('\n').unwrap().1.matches(r#""type":"message""#).count();
+        assert_eq!(summary.message_count, 1 + end as u64, "{role}");
+        assert_eq!(summary.first_message.is_some(), first, "{role}");
+    }
+}
+
+#[test]
 fn what_lies_unread_is_not_guessed() {
     let labels: Vec<_> =
         (0..400).map(|_| entry(30, r#""label","targetId":"00000001","label":"x""#)).collect();
