@@ -13,6 +13,7 @@ pub mod navigation;
 mod open_remote;
 mod open_storage;
 pub mod operations;
+mod percent;
 pub mod reader;
 pub mod statistics;
 
