@@ -18,6 +18,7 @@ pub mod navigation;
 mod open_remote;
 mod open_storage;
 pub mod operations;
+mod percent;
 pub mod reader;
 #[cfg(feature = "export")]
 pub mod redact;

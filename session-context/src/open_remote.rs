@@ -2,7 +2,7 @@
 
 use crate::OpenStorageError;
 #[cfg(feature = "redis")]
-use crate::open_storage::percent_decoded;
+use crate::percent::percent_decoded;
 
 /// The password of a server, where its address has none.
 #[cfg(feature = "redis")]

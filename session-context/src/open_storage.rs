@@ -7,6 +7,7 @@ use std::sync::Arc;
 use session_model::storage::SessionStorage;
 
 use crate::open_remote::RemotePlace;
+use crate::percent::percent_decoded;
 
 /// Opens the storage that a URL or a path names.
 ///
@@ -319,26 +320,6 @@ fn file_path(rest: &str) -> Result<String, OpenStorageError> {
         return Err(invalid("a file URL has no options; write %3F for ? and %23 for #"));
     }
     percent_decoded(path)
-}
-
-pub(crate) fn percent_decoded(text: &str) -> Result<String, OpenStorageError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut left = text.bytes();
-    while let Some(byte) = left.next() {
-        let decoded = match byte {
-            b'%' => match (left.next().and_then(hex), left.next().and_then(hex)) {
-                (Some(high), Some(low)) => high * 16 + low,
-                _ => return Err(invalid("% must be followed by two hex digits; write %25 for %")),
-            },
-            other => other,
-        };
-        bytes.push(decoded);
-    }
-    String::from_utf8(bytes).map_err(|_| invalid("the path is no UTF-8 once it is decoded"))
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
 #[cfg(test)]
