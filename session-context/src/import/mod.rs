@@ -21,6 +21,7 @@ use session_model::BlobRef;
 use session_model::json::RawJson;
 
 pub use builder::IMPORT_ENTRY;
+#[cfg(feature = "export")]
 pub(crate) use codex::ITEM_TYPE;
 pub use importer::{ImportOptions, ImportOutcome, Imported, Importer};
 pub use limits::{
