@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use session_model::document::{LoadOptions, SessionDocument};
-use session_model::layout::{BucketRoots, BucketScheme, SESSIONS_DIR, artifacts_key};
+use session_model::document::LoadOptions;
+use session_model::layout::{BLOBS_DIR, BucketRoots, BucketScheme, SESSIONS_DIR, artifacts_key};
 use session_model::storage::{
     ListOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
-use session_model::{BlobRef, SessionDocument as Document};
+use session_model::{BlobRef, SessionDocument};
 
 use super::references::blobs_in;
 use super::{Bundle, BundleError, BundledSession};
@@ -108,22 +107,17 @@ impl Bundle {
         }
         Ok(())
     }
-
-    /// Returns a file of the bundle.
-    pub(super) fn member(&self, key: &StorageKey) -> Option<&Bytes> {
-        self.members.get(key)
-    }
 }
 
 /// The key of a blob in an agent directory.
 pub(super) fn blob_key(blob: BlobRef) -> Result<StorageKey, BundleError> {
-    let key = StorageKey::new(format!("{}/{}", session_model::layout::BLOBS_DIR, blob.to_hex()));
+    let key = StorageKey::new(format!("{BLOBS_DIR}/{}", blob.to_hex()));
     Ok(key.map_err(SessionError::from)?)
 }
 
 impl BundleSource {
     /// Where the session is to lie in an agent directory.
-    fn place(&self, document: &Document) -> Result<StorageKey, BundleError> {
+    fn place(&self, document: &SessionDocument) -> Result<StorageKey, BundleError> {
         let mut segments = self.key.segments();
         if self.bucket.is_none() && segments.next() == Some(SESSIONS_DIR) && segments.count() == 2 {
             return Ok(self.key.clone());

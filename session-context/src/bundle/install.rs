@@ -1,13 +1,13 @@
 //! Putting what a bundle holds into a storage.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use session_model::Blob;
 use session_model::layout::{BLOBS_DIR, artifacts_key};
 use session_model::storage::{
     Precondition, PutOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
 };
-use std::sync::Arc;
-
-use bytes::Bytes;
 
 use super::{Bundle, BundleError, BundledSession};
 use crate::blobs::BlobStore;
@@ -56,7 +56,7 @@ impl Bundle {
         let mut written = Vec::new();
         for (at, key) in absent.iter().enumerate() {
             progress(at as u64, absent.len() as u64);
-            let Some(bytes) = self.member(key) else { continue };
+            let Some(bytes) = self.members.get(*key) else { continue };
             if is_blob(key) {
                 blobs.put(&Blob::new(bytes.clone())).await?;
                 done.blobs += 1;

@@ -111,26 +111,7 @@ fn value_behind(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)>
     };
     let ends = |b: &u8| match form {
         Form::Header => matches!(b, b'\n' | b'\r' | b'"' | b'\''),
-        _ => {
-            b.is_ascii_whitespace()
-                || matches!(
-                    b,
-                    b',' | b';'
-                        | b'&'
-                        | b'"'
-                        | b'\''
-                        | b'`'
-                        | b'<'
-                        | b'>'
-                        | b'('
-                        | b')'
-                        | b'['
-                        | b']'
-                        | b'{'
-                        | b'}'
-                        | b'|'
-                )
-        }
+        _ => b.is_ascii_whitespace() || b",;&\"'`<>()[]{}|".contains(b),
     };
     let end = bytes[start..limit].iter().position(ends).map_or(limit, |len| start + len);
     Some((start..end, form))

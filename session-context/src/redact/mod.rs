@@ -20,7 +20,7 @@ mod views;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use session_model::json::RawJson;
 
 use hit::{Hit, joined};
@@ -37,6 +37,9 @@ const MIN_KNOWN: usize = 8;
 /// The longest one, in bytes.
 const MAX_KNOWN: usize = 512;
 
+/// How much memory the search for known secrets may take, in bytes; a million of them fit.
+const MAX_FINDER: usize = 1 << 30;
+
 /// Hides secrets and keeps count of them.
 ///
 /// A secret that was known by its name in one place may stand alone in another. So hide first in
@@ -47,7 +50,7 @@ const MAX_KNOWN: usize = 512;
 ///
 /// let mut redactor = Redactor::default();
 /// let text = redactor.hide_in_text("notes", "curl -H 'Authorization: Bearer abcdef0123456789'");
-/// assert_eq!(text, "curl -H 'Authorization: Bearer [redacted:bearer-token]'");
+/// assert_eq!(text, "curl -H 'Authorization: [redacted:bearer-token]'");
 /// let text = redactor.hide_known_in_text("notes", "it was abcdef0123456789");
 /// assert_eq!(text, "it was [redacted:bearer-token]");
 /// assert_eq!(redactor.into_report().to_string(), "bearer-token: 2 in notes");
@@ -115,8 +118,8 @@ impl Redactor {
         let (mut out, mut clean) = (String::with_capacity(text.len()), 0);
         for Hit { range, kind, .. } in hits {
             let secret = &text[range.clone()];
-            if is_telling(secret, kind) {
-                let known = (std::cmp::Reverse(secret.len()), secret.to_owned(), kind);
+            for part in secret.split(' ').filter(|part| is_telling(part, kind)) {
+                let known = (std::cmp::Reverse(part.len()), part.to_owned(), kind);
                 if self.known.insert(known) {
                     self.finder = None;
                 }
@@ -137,8 +140,8 @@ impl Redactor {
         if self.finder.is_none() {
             let all: Vec<_> =
                 self.known.iter().map(|(_, secret, _)| regex::escape(secret)).collect();
-            // Too many to look for at once are left: they were found where they were named.
-            self.finder = Regex::new(&all.join("|")).ok();
+            let all = RegexBuilder::new(&all.join("|")).size_limit(MAX_FINDER).build();
+            self.finder = all.ok();
         }
         let finder = self.finder.as_ref()?;
         let kind = |found: &str| {
@@ -151,8 +154,8 @@ impl Redactor {
     }
 }
 
-/// Tells whether a secret is worth looking for elsewhere. A name may announce a plain word, and that
-/// would be hidden wherever somebody uses it.
+/// Tells whether a secret, or a word of it, is worth looking for elsewhere. A name may announce a
+/// plain word, and that would be hidden wherever somebody uses it.
 fn is_telling(secret: &str, kind: &str) -> bool {
     let is_word = || secret.chars().all(|c| c.is_alphabetic() || c == '_');
     (MIN_KNOWN..=MAX_KNOWN).contains(&secret.len())
