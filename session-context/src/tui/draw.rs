@@ -184,6 +184,17 @@ pub(super) fn ask(
     line(buf, inner, inner.y + 2, &styled(hint, theme.style(Look::Dim)));
 }
 
+/// A line at the cursor: in one style, so that it can be read on any background.
+pub(super) fn selected_line(spans: Vec<Span<'static>>, theme: Theme) -> Line<'static> {
+    let found = theme.style(Look::Found).add_modifier;
+    let plain = |span: Span<'static>| {
+        let kept = span.style.add_modifier.intersection(found);
+        span.style(Style::new().add_modifier(kept))
+    };
+    let spans: Vec<_> = spans.into_iter().map(plain).collect();
+    Line::from(spans).style(theme.style(Look::Selected))
+}
+
 /// A line of one style.
 pub(super) fn styled(text: impl Into<String>, style: Style) -> Line<'static> {
     Line::from(Span::styled(text.into(), style))

@@ -52,7 +52,7 @@ fn row(line: &str, look: &mut Cell) -> Vec<Cell> {
             let end = sequence.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(sequence.len());
             let (numbers, behind) = sequence.split_at(end);
             if behind.starts_with('m') {
-                numbers.split(';').for_each(|number| apply(number, look));
+                apply(numbers, look);
             }
             rest = behind.get(1..).unwrap_or_default();
         } else {
@@ -63,20 +63,25 @@ fn row(line: &str, look: &mut Cell) -> Vec<Cell> {
     cells
 }
 
-fn apply(number: &str, look: &mut Cell) {
-    match number.parse::<u8>().unwrap_or(0) {
-        0 => *look = BLANK,
-        1 => look.bold = true,
-        2 => look.dim = true,
-        4 => look.underlined = true,
-        7 => look.reversed = true,
-        22 => (look.bold, look.dim) = (false, false),
-        24 => look.underlined = false,
-        27 => look.reversed = false,
-        color @ 30..=37 => look.color = Some(color - 30),
-        39 => look.color = None,
-        color @ 90..=97 => look.color = Some(color - 82),
-        _ => {}
+fn apply(numbers: &str, look: &mut Cell) {
+    let mut numbers = numbers.split(';').map(|number| number.parse::<u8>().unwrap_or(0));
+    while let Some(number) = numbers.next() {
+        match number {
+            0 => *look = BLANK,
+            1 => look.bold = true,
+            2 => look.dim = true,
+            4 => look.underlined = true,
+            7 => look.reversed = true,
+            22 => (look.bold, look.dim) = (false, false),
+            24 => look.underlined = false,
+            27 => look.reversed = false,
+            color @ 30..=37 => look.color = Some(color - 30),
+            // A colour by its number in a longer list, which begins with the sixteen.
+            38 => look.color = numbers.nth(1),
+            39 => look.color = None,
+            color @ 90..=97 => look.color = Some(color - 82),
+            _ => {}
+        }
     }
 }
 
@@ -86,7 +91,7 @@ mod tests {
 
     #[test]
     fn looks_go_on_over_lines_until_they_end() {
-        let screen = parse("a\u{1b}[1;36mb\n\u{1b}[7mc\u{1b}[0md\u{1b}[2;4;91m│", 3, 3);
+        let screen = parse("a\u{1b}[1;38;5;6mb\n\u{1b}[7mc\u{1b}[0md\u{1b}[2;4;91m│", 3, 3);
         assert_eq!(screen.text(), "ab\ncd│\n\n");
         let cell = |symbol| Cell { symbol, ..BLANK };
         let strong = |symbol| Cell { bold: true, color: Some(6), ..cell(symbol) };

@@ -29,9 +29,12 @@ pub(super) const SCENES: [Scene; 2] = [
         height: 26,
         command: "sessionctl tree -i agent/sessions/-weather/demo.jsonl",
         steps: &[
-            Step { keys: &[], shows: "› • assistant: You are welcome" },
+            Step { keys: &[], shows: "• assistant: You are welcome" },
             Step { keys: &["M-t"], shows: "no-tools" },
-            Step { keys: &["Home", "Down", "Down", "Down"], shows: "› • assistant: I will" },
+            Step { keys: &["Home"], shows: "› • user: Downloads" },
+            Step {
+                keys: &["Down", "Down", "Down", "Down"], shows: "› │  • user: Use a growing"
+            },
         ],
     },
     Scene {
@@ -41,8 +44,8 @@ pub(super) const SCENES: [Scene; 2] = [
         command: "sessionctl",
         steps: &[
             Step { keys: &["Tab"], shows: "Sessions of all directories" },
-            Step { keys: &[], shows: "$0.42" },
-            Step { keys: &["Home", "Down"], shows: "assistant: You are welcome" },
+            Step { keys: &[], shows: "$0.09" },
+            Step { keys: &["Home", "Down"], shows: "user: Thank you, that is all." },
         ],
     },
 ];

@@ -22,7 +22,7 @@ impl Terminal {
         let terminal = Self(tempfile::tempdir().map_err(Error::Scratch)?);
         let dir = terminal.dir();
         let start = dir.join("start.sh");
-        let path = format!("PS1='$ '\nPATH='{}':\"$PATH\"\n", programs.display());
+        let path = format!("PS1='ready> '\nPATH='{}':\"$PATH\"\n", programs.display());
         fs::write(&start, path).map_err(|source| Error::Write { path: start.clone(), source })?;
         let (width, height) = (width.to_string(), height.to_string());
         let env = |name: &str, path: &Path| format!("{name}={}", path.display());
@@ -51,7 +51,7 @@ impl Terminal {
             "sh",
             "-i",
         ])?;
-        terminal.until("$ ")?;
+        terminal.until("ready>")?;
         Ok(terminal)
     }
 

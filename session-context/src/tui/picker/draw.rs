@@ -118,7 +118,6 @@ impl SessionPicker {
     fn draw_row(&mut self, row: PickerRow, area: Rect, selected: bool, buf: &mut Buffer) {
         let theme = self.theme;
         let session = &self.state.sessions()[row.session];
-        let style = if selected { theme.style(Look::Selected) } else { Style::new() };
         let mut right = area.right();
         let detail = self.details.get(&name_of(session));
         for column in COLUMNS.iter().rev().filter(|column| area.width >= column.from) {
@@ -152,7 +151,10 @@ impl SessionPicker {
         spans.extend(self.highlighter.spans(title, theme.style(Look::Plain), found));
         let title = Line::from(spans);
         buf.set_line(area.x, area.y, &title, right.saturating_sub(area.x));
-        buf.set_style(area, style);
+        if selected {
+            // In one style, so that it can be read on any background.
+            buf.set_style(area, Style::reset().patch(theme.style(Look::Selected)));
+        }
     }
 
     fn draw_detail(&mut self, area: Rect, buf: &mut Buffer) {
@@ -175,11 +177,19 @@ impl SessionPicker {
                 vec![styled(one_line(error, LINE_CHARS), theme.style(Look::Bad))]
             }
             (Ok(_), Some(detail)) => {
-                let seen = detail.last.len().saturating_sub(usize::from(room.height));
-                detail.last[seen..].iter().map(|said| self.said(said)).collect()
+                let said: Vec<_> = detail.last.iter().map(|said| self.said(said)).collect();
+                // The last message is seen, and as many before it as there is room for.
+                let mut left = usize::from(room.height);
+                let fits = said.iter().rev().take_while(|line| {
+                    let rows = line.width().div_ceil(usize::from(room.width).max(1)).max(1);
+                    let fits = rows <= left;
+                    left = left.saturating_sub(rows);
+                    fits
+                });
+                let fits = fits.count().max(1);
+                said[said.len().saturating_sub(fits)..].to_vec()
             }
         };
-        // One line for each message if there are many, the whole text if there are few.
         Paragraph::new(lines).wrap(Wrap { trim: false }).render(room, buf);
     }
 

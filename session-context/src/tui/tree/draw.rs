@@ -14,7 +14,7 @@ use super::keys::{FOOT, KEYS};
 use crate::tree_selector::SelectorRow;
 use crate::tui::detail::detail;
 use crate::tui::draw::{
-    LINE_CHARS, ask, dialog, foot_line, help, line, search_line, split_line, styled,
+    LINE_CHARS, ask, dialog, foot_line, help, line, search_line, selected_line, split_line, styled,
 };
 use crate::tui::look::Look;
 
@@ -136,8 +136,10 @@ impl TreeSelector {
             _ => Look::Dim,
         };
         spans.extend(self.highlighter.spans(preview.text, theme.style(text), found));
-        let drawn = Line::from(spans);
-        if selected { drawn.style(theme.style(Look::Selected)) } else { drawn }
+        if selected {
+            return selected_line(spans, theme);
+        }
+        Line::from(spans)
     }
 
     fn draw_detail(&mut self, tree: &SessionTree, area: Rect, beside: bool, buf: &mut Buffer) {
