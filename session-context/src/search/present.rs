@@ -11,13 +11,20 @@ use super::request::SearchRequest;
 use crate::error::with_sources;
 use crate::listing::SessionCatalog;
 
-/// So many candidates are looked at for each that is to be returned, and so many at least.
+/// So many candidates are looked at for each that is to be returned, and so many at least, where
+/// not all need be answers.
 const CANDIDATES_PER_HIT: usize = 20;
 const MIN_CANDIDATES: usize = 2000;
 
+/// So many more are looked at where all should be, for those whose files changed meanwhile.
+const SPARE_CANDIDATES: usize = 100;
+
 /// How many candidates are looked at for a request.
 pub(super) fn most_candidates(request: &SearchRequest) -> usize {
-    request.limit.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES)
+    match request.query.has_joined() {
+        true => request.limit.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES),
+        false => request.limit.saturating_add(SPARE_CANDIDATES),
+    }
 }
 
 /// How much of a file is read to find its header; more if need be.

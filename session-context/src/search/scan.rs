@@ -9,7 +9,7 @@ use bytes::Bytes;
 use memchr::{memchr_iter, memrchr};
 use session_model::document::{LoadError, LoadOptions, Scan};
 use session_model::search::{
-    Corpus, EntryPlace, EntryText, Query, TextFilter, places, score, texts_of, written_ms,
+    Corpus, EntryPlace, EntryText, Query, Ranking, TextFilter, places, texts_of, written_ms,
 };
 use session_model::storage::{ReadRange, SessionStorage, StorageError, StorageErrorKind};
 use tokio::sync::mpsc;
@@ -87,15 +87,12 @@ pub(super) async fn scan(
     progress(SearchProgress { done: total, total });
     let latest_ms = all.latest_ms.unwrap_or_default();
     let corpus = Corpus { texts: all.texts, words: all.words, latest_ms };
-    found.candidates = all
-        .answers
-        .into_iter()
-        .map(|Answer { candidate, weights, words }| {
-            let clauses = weights.into_iter().zip(all.having.iter().copied());
-            let written = candidate.written_ms.unwrap_or(i64::MIN);
-            Candidate { score: score(&corpus, clauses, words, written), ..candidate }
-        })
-        .collect();
+    let ranking = Ranking::new(&corpus, &all.having);
+    let rated = |Answer { candidate, weights, words }: Answer| {
+        let written = candidate.written_ms.unwrap_or(i64::MIN);
+        Candidate { score: ranking.score(weights.into_iter(), words, written), ..candidate }
+    };
+    found.candidates = all.answers.into_iter().map(rated).collect();
     found.coverage.cut_entries = all.cut;
     Ok(found)
 }

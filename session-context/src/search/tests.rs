@@ -1,3 +1,5 @@
+//! What searches of sessions in memory find.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,8 +68,8 @@ fn a_hit_tells_where_it_stands() {
     let [hit] = &results.hits[..] else { panic!("{results:?}") };
     assert_eq!((hit.line, hit.offset, hit.role.as_str()), (4, offset, "user"));
     assert_eq!(
-        (hit.snippet.text.as_str(), &hit.snippet.highlights),
-        ("fix the login", &vec![8..13])
+        (hit.snippet.text.as_str(), hit.snippet.highlights.as_slice()),
+        ("fix the login", std::slice::from_ref(&(8..13)))
     );
     assert_eq!(hit.written_ms, Some(1_767_312_000_000));
     assert_eq!(hit.session.cwd.as_deref(), Some("/w"));

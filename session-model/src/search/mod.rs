@@ -17,7 +17,7 @@ pub use filter::{Tag, TextFilter, tags_of};
 pub use matching::{Examined, Match};
 pub use place::{EntryPlace, places};
 pub use query::{Clause, Piece, Query};
-pub use rank::{Corpus, score};
+pub use rank::{Corpus, Ranking};
 pub use snippet::Snippet;
 pub use terms::{Term, each_term};
 pub use text::{EntryText, MAX_TEXT_BYTES, TextKind, texts_of, written_ms};

@@ -98,6 +98,11 @@ impl Query {
         &self.excluded
     }
 
+    /// Tells whether terms must follow each other anywhere, which only the text itself tells.
+    pub fn has_joined(&self) -> bool {
+        self.wanted.iter().chain(&self.excluded).any(|clause| clause.pieces.len() > 1)
+    }
+
     /// Tells whether the text asks for nothing that could be found.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
@@ -206,6 +211,7 @@ mod tests {
     fn quotes_make_phrases() {
         assert_parsed("\"log in\" \"sign o\"*x \"open", &["log+in", "sign+o*", "x", "open"], &[]);
         assert_parsed("say\"hi\"", &["say+hi"], &[]);
+        assert!(Query::parse("a -b.c").has_joined() && !Query::parse("a -b").has_joined());
     }
 
     #[test]

@@ -19,29 +19,45 @@ pub struct Corpus {
     pub latest_ms: i64,
 }
 
-/// Rates an entry; higher is better.
+/// Rates entries that answer a query.
 ///
-/// Each clause is given as how often it occurs, weighed as in [`Match`](super::Match), and how many
-/// texts have it. This is BM25, raised for what was written lately.
-pub fn score(
-    corpus: &Corpus,
-    clauses: impl Iterator<Item = (u32, u64)>,
-    words: u32,
-    written_ms: i64,
-) -> f64 {
-    let texts = corpus.texts.max(1) as f64;
-    let mean = (corpus.words as f64 / texts).max(1.0);
-    let length = K1 * (1.0 - B + B * f64::from(words) / mean);
-    let sum: f64 = clauses
-        .map(|(weight, having)| {
-            let having = (having as f64).min(texts);
-            let rarity = (1.0 + (texts - having + 0.5) / (having + 0.5)).ln();
+/// This is BM25, raised for what was written lately.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// How rare each clause is.
+    rarities: Vec<f64>,
+    mean_words: f64,
+    latest_ms: i64,
+}
+
+impl Ranking {
+    /// A rating among these texts, of which so many have each clause.
+    pub fn new(corpus: &Corpus, having: &[u64]) -> Self {
+        let texts = corpus.texts.max(1) as f64;
+        let rarity = |having: &u64| {
+            let having = (*having as f64).min(texts);
+            (1.0 + (texts - having + 0.5) / (having + 0.5)).ln()
+        };
+        Self {
+            rarities: having.iter().map(rarity).collect(),
+            mean_words: (corpus.words as f64 / texts).max(1.0),
+            latest_ms: corpus.latest_ms,
+        }
+    }
+
+    /// Rates an entry; higher is better.
+    ///
+    /// The weights tell how often it has each clause, as in [`Match`](super::Match).
+    pub fn score(&self, weights: impl Iterator<Item = u32>, words: u32, written_ms: i64) -> f64 {
+        let length = K1 * (1.0 - B + B * f64::from(words) / self.mean_words);
+        let clause = |(weight, rarity): (u32, &f64)| {
             let often = f64::from(weight) / f64::from(super::matching::WHOLE);
             rarity * often * (K1 + 1.0) / (often + length)
-        })
-        .sum();
-    let age = corpus.latest_ms.saturating_sub(written_ms).max(0) as f64;
-    sum * (1.0 + 0.5 * (-age / HALF_LIFE_MS).exp2())
+        };
+        let sum: f64 = weights.zip(&self.rarities).map(clause).sum();
+        let age = self.latest_ms.saturating_sub(written_ms).max(0) as f64;
+        sum * (1.0 + 0.5 * (-age / HALF_LIFE_MS).exp2())
+    }
 }
 
 #[cfg(test)]
@@ -52,7 +68,7 @@ mod tests {
 
     fn rated(weight: u32, having: u64, words: u32, written_ms: i64) -> f64 {
         let corpus = Corpus { texts: 1000, words: 100_000, latest_ms: 100 * DAY };
-        score(&corpus, [(weight, having)].into_iter(), words, written_ms)
+        Ranking::new(&corpus, &[having]).score([weight].into_iter(), words, written_ms)
     }
 
     #[test]
@@ -68,8 +84,8 @@ mod tests {
 
     #[test]
     fn odd_figures_are_rated_too() {
-        let corpus = Corpus::default();
-        let odd = score(&corpus, [(u32::MAX, u64::MAX)].into_iter(), u32::MAX, i64::MIN);
+        let ranking = Ranking::new(&Corpus::default(), &[u64::MAX]);
+        let odd = ranking.score([u32::MAX].into_iter(), u32::MAX, i64::MIN);
         assert!(odd.is_finite() && odd >= 0.0, "{odd}");
     }
 }

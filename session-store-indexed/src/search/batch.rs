@@ -1,12 +1,9 @@
 //! Texts on their way into the database: a segment in memory.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
 use session_model::search::{EntryPlace, EntryText, TextKind, each_term, tags_of};
 use session_model::storage::StorageKey;
 
-use super::postings::Postings;
+use super::inverted::Inverted;
 use super::state::{Shown, State};
 
 /// Marks texts that models thought; no word of a text is equal to it.
@@ -18,8 +15,7 @@ pub(super) const NO_TIME: i64 = i64::MIN;
 /// Texts that are written together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    terms: HashMap<Box<str>, u32, RandomState>,
-    postings: Vec<Postings>,
+    pub(super) terms: Inverted,
     pub(super) texts: Vec<TextRow>,
     /// What reading the sessions came to, in order.
     pub(super) advances: Vec<Advance>,
@@ -57,12 +53,12 @@ impl Batch {
         let mut words = 0;
         each_term(&text.text, |term| {
             words = words.max(term.position + 1);
-            self.term(term.text, number);
+            self.terms.add(term.text, number);
         });
         let is_thought = text.kind == TextKind::Thinking;
-        tags_of(text).iter().for_each(|tag| self.term(tag, number));
+        tags_of(text).iter().for_each(|tag| self.terms.add(tag, number));
         if is_thought {
-            self.term(THINKING, number);
+            self.terms.add(THINKING, number);
         }
         self.texts.push(TextRow {
             place,
@@ -70,19 +66,6 @@ impl Batch {
             words: u16::try_from(words).unwrap_or(u16::MAX),
             written_ms: written_ms.unwrap_or(NO_TIME),
         });
-    }
-
-    fn term(&mut self, term: &str, text: u32) {
-        let at = match self.terms.get(term) {
-            Some(at) => *at as usize,
-            None => {
-                let at = self.postings.len();
-                self.terms.insert(term.into(), at as u32);
-                self.postings.push(Postings::default());
-                at
-            }
-        };
-        self.postings[at].add(text, 1);
     }
 
     /// Notes how far a session is; steps of one session that follow each other are one.
@@ -102,19 +85,5 @@ impl Batch {
 
     pub(super) fn is_empty(&self) -> bool {
         self.advances.is_empty()
-    }
-
-    /// Returns the terms in their order, with their postings.
-    pub(super) fn terms(&mut self) -> Vec<(&[u8], &[u8])> {
-        let mut terms: Vec<_> = self.terms.iter().map(|(term, at)| (&**term, *at)).collect();
-        terms.sort_unstable();
-        self.postings.iter_mut().for_each(|postings| {
-            postings.finish();
-        });
-        let postings = &self.postings;
-        terms
-            .into_iter()
-            .map(|(term, at)| (term.as_bytes(), postings[at as usize].bytes()))
-            .collect()
     }
 }

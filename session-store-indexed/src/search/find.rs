@@ -1,7 +1,7 @@
 //! Answering a query.
 
 use rusqlite::{Connection, Row};
-use session_model::search::{Corpus, EntryPlace, Query, TextFilter, TextKind, score};
+use session_model::search::{Corpus, EntryPlace, Query, Ranking, TextFilter, TextKind};
 use session_model::storage::StorageKey;
 
 use super::SearchedSession;
@@ -52,23 +52,23 @@ struct Part {
     session: usize,
 }
 
-/// A text that has the words, before their rarity is known.
+/// A text that answers.
+#[derive(Clone, Copy)]
 struct Candidate {
     text: i64,
     session: usize,
-    words: u32,
     written_ms: i64,
-    /// Where its weights begin, one for each clause.
-    weights: usize,
     score: f64,
 }
 
-/// All candidates, with what is needed to rate them.
-#[derive(Default)]
-struct Candidates {
-    found: Vec<Candidate>,
-    weights: Vec<u16>,
-    having: Vec<u64>,
+/// What a segment has of what is looked for: for each of its texts what that counts for.
+struct Looked<'a> {
+    segment: &'a Segment,
+    /// One for each clause.
+    wanted: Vec<Vec<u16>>,
+    /// What must be there and does not count.
+    tags: Vec<Vec<u16>>,
+    excluded: Vec<Vec<u16>>,
 }
 
 pub(super) fn find(
@@ -81,25 +81,26 @@ pub(super) fn find(
     // One state of the database for all questions.
     let transaction = connection.transaction()?;
     let (sessions, parts) = sessions_and_parts(&transaction, admits)?;
-    let has_joined = |clauses: &[session_model::search::Clause]| {
-        clauses.iter().any(|clause| clause.pieces.len() > 1)
-    };
-    let is_exact = !has_joined(query.wanted()) && !has_joined(query.excluded());
-    let mut candidates = Candidates { having: vec![0; query.wanted().len()], ..Default::default() };
     let (segments, corpus) = segments(&transaction)?;
+    let mut having = vec![0; query.wanted().len()];
+    let mut looked = Vec::with_capacity(segments.len());
     for segment in &segments {
-        candidates.add(&transaction, segment, &parts, query, filter)?;
+        looked.extend(Looked::new(&transaction, segment, query, filter, &mut having)?);
     }
-    candidates.rate(&corpus);
-    let total = candidates.found.len() as u64;
-    let best = candidates.best(limit);
+    let ranking = Ranking::new(&corpus, &having);
+    let mut best = Best::new(limit);
+    for looked in &looked {
+        looked.rate(&transaction, &parts, filter, &ranking, &mut best)?;
+    }
+    let total = best.total;
     let mut place = transaction
         .prepare_cached("SELECT offset, length, line, is_thought FROM text WHERE text = ?")?;
+    let best = best.finish();
     let texts = best
         .iter()
         .map(|candidate| place.query_row([candidate.text], |row| found_text(row, candidate)));
     let texts = texts.collect::<rusqlite::Result<_>>()?;
-    Ok(FoundTexts { sessions, texts, total, is_exact })
+    Ok(FoundTexts { sessions, texts, total, is_exact: !query.has_joined() })
 }
 
 fn found_text(row: &Row<'_>, candidate: &Candidate) -> rusqlite::Result<FoundText> {
@@ -162,22 +163,20 @@ fn segments(connection: &Connection) -> Result<(Vec<Segment>, Corpus), ReadError
     Ok((segments, corpus))
 }
 
-impl Candidates {
-    /// Adds the texts of a segment that have all words, are of `parts`, and pass the filter.
-    fn add(
-        &mut self,
+impl<'a> Looked<'a> {
+    /// Looks a segment through; `None` if it has no answer.
+    fn new(
         connection: &Connection,
-        segment: &Segment,
-        parts: &[Part],
+        segment: &'a Segment,
         query: &Query,
         filter: &TextFilter,
-    ) -> Result<(), ReadError> {
+        having: &mut [u64],
+    ) -> Result<Option<Self>, ReadError> {
         let look = |term: &str, is_beginning: bool| {
             weights(connection, segment.number, segment.count, &Wanted { term, is_beginning })
         };
-        // What is asked for whole: any of these that is missing leaves nothing.
-        let mut wanted: Vec<Option<Vec<u16>>> = Vec::with_capacity(query.wanted().len());
-        for (clause, having) in query.wanted().iter().zip(&mut self.having) {
+        let mut clauses: Vec<Option<Vec<u16>>> = Vec::with_capacity(having.len());
+        for (clause, having) in query.wanted().iter().zip(having) {
             let mut least: Option<Vec<u16>> = None;
             for piece in &clause.pieces {
                 let Some(found) = look(&piece.term, piece.is_beginning)? else {
@@ -193,12 +192,14 @@ impl Candidates {
                 });
             }
             *having += least.iter().flatten().filter(|weight| **weight > 0).count() as u64;
-            wanted.push(least);
+            clauses.push(least);
         }
-        let Some(wanted) = wanted.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let Some(wanted) = clauses.into_iter().collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
         let mut tags = Vec::new();
         for tag in filter.tags() {
-            let Some(found) = look(&tag.term, tag.is_beginning)? else { return Ok(()) };
+            let Some(found) = look(&tag.term, tag.is_beginning)? else { return Ok(None) };
             tags.push(found);
         }
         let mut excluded = Vec::new();
@@ -209,72 +210,97 @@ impl Candidates {
         if !filter.thinking {
             excluded.extend(look(THINKING, false)?);
         }
+        Ok(Some(Self { segment, wanted, tags, excluded }))
+    }
+
+    /// Rates the texts that have all words, are of `parts`, and pass the filter.
+    fn rate(
+        &self,
+        connection: &Connection,
+        parts: &[Part],
+        filter: &TextFilter,
+        ranking: &Ranking,
+        best: &mut Best,
+    ) -> Result<(), ReadError> {
+        let Segment { number, first, count } = *self.segment;
         let (words, times): (Vec<u8>, Vec<u8>) = connection
             .prepare_cached("SELECT words, times FROM segment WHERE segment = ?")?
-            .query_row([segment.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if words.len() != 2 * segment.count || times.len() != 8 * segment.count {
+            .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (words, times) = (words.as_chunks::<2>().0, times.as_chunks::<8>().0);
+        if words.len() != count || times.len() != count {
             return Err(ReadError::Malformed);
         }
-        let end = segment.first + segment.count as i64;
-        let from =
-            parts.partition_point(|part| part.first.saturating_add(part.count) <= segment.first);
+        let end = first + count as i64;
+        let from = parts.partition_point(|part| part.first.saturating_add(part.count) <= first);
         for part in parts[from..].iter().take_while(|part| part.first < end) {
-            let first = part.first.max(segment.first);
-            let last = part.first.saturating_add(part.count).min(end);
-            for at in (first - segment.first) as usize..(last - segment.first).max(0) as usize {
-                let is_answer = wanted.iter().chain(&tags).all(|weights| weights[at] > 0)
-                    && !excluded.iter().any(|weights| weights[at] > 0);
+            let start = part.first.max(first) - first;
+            let stop = (part.first.saturating_add(part.count).min(end) - first).max(start);
+            for at in start as usize..stop as usize {
+                let is_answer = self.wanted.iter().chain(&self.tags).all(|weights| weights[at] > 0)
+                    && !self.excluded.iter().any(|weights| weights[at] > 0);
                 if !is_answer {
                     continue;
                 }
-                let written_ms = number::<8>(&times, at).map_or(NO_TIME, i64::from_le_bytes);
-                let written = Some(written_ms).filter(|written| *written != NO_TIME);
-                if !filter.admits_time(written) {
+                let written_ms = i64::from_le_bytes(times[at]);
+                if !filter.admits_time(Some(written_ms).filter(|written| *written != NO_TIME)) {
                     continue;
                 }
-                self.found.push(Candidate {
-                    text: segment.first + at as i64,
+                let weights = self.wanted.iter().map(|weights| u32::from(weights[at]));
+                let words = u16::from_le_bytes(words[at]).into();
+                best.push(Candidate {
+                    text: first + at as i64,
                     session: part.session,
-                    words: number::<2>(&words, at).map_or(0, u16::from_le_bytes).into(),
                     written_ms,
-                    weights: self.weights.len(),
-                    score: 0.0,
+                    score: ranking.score(weights, words, written_ms),
                 });
-                self.weights.extend(wanted.iter().map(|weights| weights[at]));
             }
         }
         Ok(())
     }
-
-    fn rate(&mut self, corpus: &Corpus) {
-        let clauses = self.having.len();
-        for candidate in &mut self.found {
-            let weights = &self.weights[candidate.weights..candidate.weights + clauses];
-            let weights = weights.iter().map(|weight| u32::from(*weight));
-            let rated = weights.zip(self.having.iter().copied());
-            candidate.score = score(corpus, rated, candidate.words, candidate.written_ms);
-        }
-    }
-
-    /// The best candidates; of those rated alike the latest, then the first.
-    fn best(mut self, limit: usize) -> Vec<Candidate> {
-        if limit == 0 {
-            return Vec::new();
-        }
-        if limit < self.found.len() {
-            self.found.select_nth_unstable_by(limit - 1, |a, b| {
-                b.score
-                    .total_cmp(&a.score)
-                    .then_with(|| b.written_ms.cmp(&a.written_ms))
-                    .then_with(|| a.text.cmp(&b.text))
-            });
-            self.found.truncate(limit);
-        }
-        self.found
-    }
 }
 
-/// The bytes of a number in a row of numbers.
-fn number<const SIZE: usize>(bytes: &[u8], at: usize) -> Option<[u8; SIZE]> {
-    bytes.get(at * SIZE..)?.first_chunk().copied()
+/// The best candidates so far.
+struct Best {
+    limit: usize,
+    kept: Vec<Candidate>,
+    /// What is rated lower is not among the best.
+    least: f64,
+    total: u64,
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self { limit, kept: Vec::new(), least: f64::NEG_INFINITY, total: 0 }
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        self.total += 1;
+        if candidate.score < self.least || self.limit == 0 {
+            return;
+        }
+        self.kept.push(candidate);
+        if self.kept.len() >= self.limit.saturating_mul(2).max(1024) {
+            self.cut();
+        }
+    }
+
+    /// Drops all but the best; of those rated alike the latest stay, then the first.
+    fn cut(&mut self) {
+        if self.limit == 0 || self.kept.len() <= self.limit {
+            return;
+        }
+        let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, |a, b| {
+            b.score
+                .total_cmp(&a.score)
+                .then_with(|| b.written_ms.cmp(&a.written_ms))
+                .then_with(|| a.text.cmp(&b.text))
+        });
+        self.least = last.score;
+        self.kept.truncate(self.limit);
+    }
+
+    fn finish(mut self) -> Vec<Candidate> {
+        self.cut();
+        self.kept
+    }
 }

@@ -104,8 +104,9 @@ fn merge(connection: &mut Connection, segments: &[Segment]) -> Result<(), ReadEr
         .iter()
         .map(|segment| Source::open(&transaction, segment, start.first))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut merged = Postings::default();
     while let Some(term) = sources.iter().filter_map(|source| source.term.clone()).min() {
-        let mut merged = Postings::default();
+        merged.clear();
         for source in sources.iter_mut().filter(|source| source.term.as_ref() == Some(&term)) {
             let offset = source.offset;
             read_postings(source.postings(), |text, times| {

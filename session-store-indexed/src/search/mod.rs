@@ -12,6 +12,7 @@ mod batch;
 mod block;
 mod error;
 mod find;
+mod inverted;
 mod lookup;
 mod merge;
 mod postings;

@@ -30,6 +30,12 @@ impl Postings {
         }
     }
 
+    /// Starts anew, for another term.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        (self.next, self.last) = (0, None);
+    }
+
     fn flush(&mut self) {
         let Some((text, times)) = self.last.take() else { return };
         let distance = u64::from(text - self.next) << 1;
