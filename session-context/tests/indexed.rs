@@ -51,3 +51,75 @@ fn a_url_opens_a_directory_with_its_index() {
     assert_eq!(storage.to_string(), format!("indexed file://{}", dir.path().display()));
     assert!(dir.path().join(".~index.db").exists());
 }
+
+/// Publishing from the command line to the server that `cargo xtask test` starts.
+#[cfg(feature = "redis")]
+mod remote {
+    use super::*;
+
+    struct Shared {
+        dir: tempfile::TempDir,
+        url: String,
+    }
+
+    impl Shared {
+        fn new() -> Self {
+            let server = std::env::var("SESSION_TEST_REDIS_URL").unwrap();
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().display();
+            let url = format!("indexed://{root}?remote={server}&prefix={root}:");
+            std::fs::create_dir_all(dir.path().join("sessions/b")).unwrap();
+            Self { dir, url }
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.dir.path().join("sessions/b").join(name), text).unwrap();
+        }
+
+        fn run(&self, args: &[&str]) -> (i32, String) {
+            let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+                .arg("remote")
+                .args(args)
+                .args(["--store", &self.url])
+                .output()
+                .unwrap();
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            (output.status.code().unwrap(), said)
+        }
+    }
+
+    #[test]
+    fn sessions_are_pushed_shown_and_verified() {
+        let shared = Shared::new();
+        shared.write("demo.jsonl", DEMO);
+        assert_eq!(shared.run(&["push"]), (0, "all is published\n".to_owned()));
+        let same = "1 session is the same\n";
+        assert_eq!(shared.run(&["verify"]), (0, same.to_owned()));
+        let (code, status) = shared.run(&["status", "--json"]);
+        assert_eq!(code, 0, "{status}");
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        assert_eq!(status["connected"], true);
+        for (field, value) in [("rows", "0"), ("bytes", "0"), ("held", "[]"), ("blocked", "[]")] {
+            assert_eq!(status[field].to_string(), value, "{field}");
+        }
+        assert_eq!(shared.run(&["poison", "list", "--json"]), (0, "{\"blocked\":[]}\n".to_owned()));
+        let (code, said) = shared.run(&["poison", "retry", "sessions/b/demo.jsonl"]);
+        assert_eq!(code, 1);
+        assert!(said.contains("sessions/b/demo.jsonl is not blocked"), "{said}");
+    }
+
+    #[test]
+    fn a_remote_that_is_away_is_told() {
+        let mut shared = Shared::new();
+        shared.write("demo.jsonl", DEMO);
+        shared.url =
+            format!("indexed://{}?remote=redis://127.0.0.1:1", shared.dir.path().display());
+        let (code, said) = shared.run(&["status"]);
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains("the remote does not answer"), "{said}");
+        assert!(said.contains(&format!("{} bytes wait", DEMO.len())), "{said}");
+        let (code, said) = shared.run(&["push", "--wait", "0"]);
+        assert_eq!(code, 1);
+        assert!(said.contains(&format!("{} bytes still wait", DEMO.len())), "{said}");
+    }
+}

@@ -7,12 +7,16 @@ use clap::Args;
 use crate::{
     Error, Report, Result, packages,
     process::{cargo, on_path, run as run_command},
+    redis,
 };
 
 /// Set to `long` for the long form.
 const FORM: &str = "SESSION_TEST_FAULTS";
 /// Names the file that gets a line for every test.
 const TABLE: &str = "SESSION_TEST_FAULTS_TABLE";
+/// How many seeds the simulation of hosts has, and the runs against a real server.
+const SIMULATIONS: &str = "SESSION_SIM_SEEDS";
+const REAL_RUNS: &str = "SESSION_REAL_SEEDS";
 /// Programs the tests start, each with the package that brings it.
 const PROGRAMS: [(&str, &str); 1] = [("strace", "strace")];
 /// Those of the tests that mount file systems, which only root can run.
@@ -50,10 +54,28 @@ pub fn run(options: &Options, report: &mut Report) {
             }
             run_command(&mut command)
         });
+        let passed = passed.and_then(|()| match options.names.is_empty() {
+            true => shared_sessions(options.long),
+            false => Ok(()),
+        });
         // Without a single test that passed there is no table.
         eprint!("{}", aligned(&fs::read_to_string(&table).unwrap_or_default()));
         passed
     });
+}
+
+/// Sessions that several hosts share, simulated and on a real Redis; by seeds that are printed.
+fn shared_sessions(is_long: bool) -> Result<()> {
+    let (binary, times) = (redis::find_or_install()?, if is_long { 10 } else { 1 });
+    for (test, variable, seeds) in
+        [("simulation", SIMULATIONS, 1000), ("faults_of_a_real_server", REAL_RUNS, 50)]
+    {
+        let mut command = cargo();
+        command.args(["test", "--package", "session-store-indexed", "--features", "redis"]);
+        command.args(["--test", "publish", "--", test]).env(redis::BINARY, &binary);
+        run_command(command.env(variable, (seeds * times).to_string()))?;
+    }
+    Ok(())
 }
 
 /// What each run asks for: a test program takes one name only.

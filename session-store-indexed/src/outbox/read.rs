@@ -28,7 +28,7 @@ pub(crate) enum Item {
     Object,
 }
 
-/// How much waits in all.
+/// How much waits in all, without what is blocked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backlog {
     pub(crate) rows: u64,
@@ -100,7 +100,10 @@ pub(crate) fn is_behind(
 
 pub(crate) fn backlog(connection: &Connection) -> rusqlite::Result<Backlog> {
     connection
-        .prepare_cached("SELECT count(*), total(stop - start), min(at) FROM outbox")?
+        .prepare_cached(
+            "SELECT count(*), total(stop - start), min(at) FROM outbox
+             WHERE NOT EXISTS (SELECT 1 FROM blocked WHERE blocked.key = outbox.key)",
+        )?
         .query_row([], |row| {
             Ok(Backlog {
                 rows: row.get::<_, i64>(0)? as u64,

@@ -21,12 +21,14 @@ mod send;
 mod shared;
 mod source;
 mod status;
+mod verify;
 mod wait;
 
 pub use error::PublishError;
 pub use options::PublishOptions;
 pub use publisher::{Progress, Publisher};
 pub use status::{Connection, Held, PublishStatus, SessionLag};
+pub use verify::{Verified, verify};
 
 pub(crate) use driver::Driver;
 pub(crate) use publisher::is_of;

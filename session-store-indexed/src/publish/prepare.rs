@@ -201,7 +201,12 @@ impl Publisher {
         };
         loop {
             match self.remote.claim(key, &claim).await? {
-                Claimed::Granted(fence) => return Ok(Some(fence)),
+                Claimed::Granted(fence) => {
+                    let note =
+                        |connection: &mut _| outbox::note_claim(connection, key, fence.epoch);
+                    self.database.run(note)?;
+                    return Ok(Some(fence));
+                }
                 // A publisher of this database that is gone: there is one at a time.
                 Claimed::Held { by, .. } if self.is_ours(&by.owner) && !claim.force => {
                     claim.force = true;
@@ -222,10 +227,7 @@ impl Publisher {
     fn note_epoch(&mut self, key: &StorageKey, agreed: Option<Agreed>, epoch: u64) -> Result<()> {
         let nothing = Agreed { position: Position::default(), digest: Digest::of(b""), epoch: 0 };
         let agreed = Agreed { epoch, ..agreed.unwrap_or(nothing) };
-        Ok(self.database.run(|connection| {
-            outbox::note_claim(connection, key, epoch)?;
-            outbox::agree(connection, key, &agreed)
-        })?)
+        Ok(self.database.run(|connection| outbox::agree(connection, key, &agreed))?)
     }
 
     fn prolong_ms(&self) -> i64 {

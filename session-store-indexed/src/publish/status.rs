@@ -63,13 +63,13 @@ pub struct PublishStatus {
     pub last_error: Option<PublishError>,
     /// What an operator of the remote should change.
     pub warnings: Vec<String>,
-    /// How many rows the outbox has.
+    /// How many rows wait in the outbox, without those that are blocked.
     pub rows: u64,
     /// How many entries wait in the sessions of `sessions`.
     pub entries: u64,
-    /// How many bytes wait in all.
+    /// How many bytes these rows name.
     pub bytes: u64,
-    /// How long the oldest row has waited.
+    /// How long the oldest of them has waited.
     pub age: Duration,
     /// What waits, the longest waiting first, up to the number asked for.
     pub sessions: Vec<SessionLag>,

@@ -165,6 +165,11 @@ impl Replica {
         &self.local
     }
 
+    /// Returns the remote.
+    pub fn remote(&self) -> &Arc<dyn Remote> {
+        &self.remote
+    }
+
     /// Tells whether a claim is this host's: owners of one host have the same text before a `/`.
     pub fn is_own(&self, owner: &str) -> bool {
         let host = |owner: &str| owner.split('/').next().unwrap_or_default().to_owned();

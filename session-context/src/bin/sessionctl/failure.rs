@@ -36,6 +36,9 @@ pub(crate) enum Failure {
     #[cfg(feature = "redis")]
     #[error("{0}")]
     Held(String),
+    #[cfg(feature = "redis")]
+    #[error(transparent)]
+    Publish(#[from] session_store_indexed::publish::PublishError),
     #[error("this session cannot be addressed")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]

@@ -2,7 +2,11 @@
 
 mod claim;
 mod list;
+mod poison;
 mod pull;
+mod push;
+mod status;
+mod verify;
 
 use session_model::storage::StorageKey;
 use session_store_indexed::replica::SharedRow;
@@ -28,8 +32,12 @@ pub(crate) struct Remote {
 enum What {
     Claim(claim::Claim),
     List(list::List),
+    Poison(poison::Poison),
     Pull(pull::Pull),
+    Push(push::Push),
     Release(claim::Release),
+    Status(status::Status),
+    Verify(verify::Verify),
 }
 
 impl Remote {
@@ -37,8 +45,12 @@ impl Remote {
         match self.what {
             What::Claim(claim) => claim.run(context).await,
             What::List(list) => list.run(context).await,
+            What::Poison(poison) => poison.run(context),
             What::Pull(pull) => pull.run(context).await,
+            What::Push(push) => push.run(context).await,
             What::Release(release) => release.run(context).await,
+            What::Status(status) => status.run(context).await,
+            What::Verify(verify) => verify.run(context).await,
         }
     }
 }
