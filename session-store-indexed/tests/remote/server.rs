@@ -75,7 +75,7 @@ impl Server {
         format!("redis+unix://{}", self.dir.path().join("socket").display())
     }
 
-    fn try_command(&self, words: &[&str]) -> redis::RedisResult<redis::Value> {
+    pub(crate) fn try_command(&self, words: &[&str]) -> redis::RedisResult<redis::Value> {
         let client = redis::Client::open(format!("redis://127.0.0.1:{}/", self.port))?;
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]).query(&mut client.get_connection()?)
@@ -83,17 +83,6 @@ impl Server {
 
     pub(crate) fn command(&self, words: &[&str]) -> redis::Value {
         self.try_command(words).unwrap()
-    }
-
-    /// Copies another server from now on; returns once it has all.
-    pub(crate) fn follow(&self, primary: &Self) {
-        self.command(&["REPLICAOF", "127.0.0.1", &primary.port.to_string()]);
-        primary.command(&["SET", "followed", "1"]);
-        let start = Instant::now();
-        while !matches!(self.try_command(&["GET", "followed"]), Ok(redis::Value::BulkString(_))) {
-            assert!(start.elapsed() < Duration::from_secs(20));
-            std::thread::yield_now();
-        }
     }
 
     pub(crate) fn remote_at(url: &str, prefix: &str) -> RedisRemote {
