@@ -2,11 +2,16 @@
 
 pub mod artifacts;
 pub mod blobs;
+#[cfg(feature = "bundle")]
+pub mod bundle;
 pub mod checkpoint;
 pub mod context;
 pub mod doctor;
 pub mod env;
 mod error;
+#[cfg(feature = "export")]
+pub mod export;
+pub mod import;
 pub mod listing;
 pub mod manager;
 pub mod navigation;
@@ -14,6 +19,8 @@ mod open_remote;
 mod open_storage;
 pub mod operations;
 pub mod reader;
+#[cfg(feature = "export")]
+pub mod redact;
 pub mod statistics;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::slice;
 
 use session_context::open_storage;
 
@@ -50,6 +51,58 @@ fn a_url_opens_a_directory_with_its_index() {
     let storage = open_storage(&url).unwrap();
     assert_eq!(storage.to_string(), format!("indexed file://{}", dir.path().display()));
     assert!(dir.path().join(".~index.db").exists());
+}
+
+fn history(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+        .arg("history")
+        .args(args)
+        .env("SESSION_AGENT_DIR", dir.join("agent"))
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn prompts_are_added_and_found_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = dir.path().canonicalize().unwrap();
+    let none =
+        format!("note: there is no history {}\n", dir.path().join("agent/history.db").display());
+    assert_eq!(history(&here, &["recent"]), (0, String::new(), none.clone()));
+    assert_eq!(history(&here, &["search", "x", "--json"]), (0, "[]\n".to_owned(), none));
+    assert!(!dir.path().join("agent").exists());
+    let quiet = (0, String::new(), String::new());
+    assert_eq!(history(&here, &["add", "fix the login test\u{1b}[31m", "--session", "s1"]), quiet);
+    assert_eq!(history(&here, &["add", "say login", "--cwd", "/elsewhere"]), quiet);
+
+    let prompts = |args: &[&str]| {
+        let (code, out, err) = history(&here, args);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        let found: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+        found.iter().map(|found| found["prompt"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (fix, say) = ("fix the login test\u{1b}[31m".to_owned(), "say login".to_owned());
+    let both = vec![say.clone(), fix.clone()];
+    assert_eq!(prompts(&["recent", "--json"]), both);
+    assert_eq!(prompts(&["search", "log", "--json"]), both);
+    assert_eq!(prompts(&["search", "log", "--limit", "1", "--json"]), slice::from_ref(&say));
+    assert_eq!(prompts(&["search", "log", "--cwd", ".", "--json"]), slice::from_ref(&fix));
+    assert_eq!(prompts(&["search", "log", "--cwd", "/elsewhere", "--json"]), [say]);
+    assert_eq!(prompts(&["search", "log", "--session", "s1", "--json"]), [fix]);
+    let odd = ["don't", "src/app.ts", "c++", "foo(", "a:b", "\"open", "*", "", "%", "AND OR ("];
+    for query in odd {
+        assert_eq!(prompts(&["search", "--json", "--", query]), Vec::<String>::new(), "{query}");
+    }
+
+    let (_, text, _) = history(&here, &["search", "test"]);
+    assert!(text.ends_with(&format!("  {}\n  fix the login test[31m\n", here.display())), "{text}");
+    let database = here.join("other.db");
+    let db = database.to_str().unwrap();
+    assert_eq!(history(&here, &["add", "elsewhere", "--db", db]), quiet);
+    assert_eq!(prompts(&["recent", "--json", "--db", db]), ["elsewhere"]);
 }
 
 /// Publishing from the command line to the server that `cargo xtask test` starts.

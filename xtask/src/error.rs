@@ -52,6 +52,15 @@ pub enum Error {
         /// The bench's name.
         bench: &'static str,
     },
+    /// No Chromium, and none could be installed.
+    #[error(
+        "no chromium on PATH, and {tried}; install it, or set SESSION_TEST_CHROMIUM to its path: \
+         exported pages are opened in a real browser and nothing is skipped"
+    )]
+    NoChromium {
+        /// What was tried to get one.
+        tried: String,
+    },
     /// No Redis, and none could be installed.
     #[error(
         "no redis-server or valkey-server on PATH, and {tried}; install one of them, or set \

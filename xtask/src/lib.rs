@@ -10,6 +10,7 @@
 )]
 
 pub mod bench;
+mod chromium;
 pub mod ci;
 mod deny;
 mod error;

@@ -1,9 +1,9 @@
-//! `cargo xtask test`: all tests with all features against a private Redis.
+//! `cargo xtask test`: all tests with all features against a private Redis and a real browser.
 
 use std::process::Command;
 
 use crate::{
-    Report, faults,
+    Report, chromium, faults,
     process::{cargo, run as run_command},
     redis::{self, Server},
 };
@@ -23,9 +23,11 @@ pub fn run(args: &[String], report: &mut Report) {
     if report.try_step("tools for faults", faults::install_tools).is_none() {
         return;
     }
+    let Some(browser) = report.try_step("chromium", chromium::find_or_install) else { return };
     report.step("test", || {
         let mut command = cargo_test(args);
-        run_command(command.env(URL, server.url()).env(redis::BINARY, binary))
+        command.env(URL, server.url()).env(redis::BINARY, binary);
+        run_command(command.env(chromium::BINARY, browser))
     });
 }
 

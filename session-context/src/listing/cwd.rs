@@ -31,7 +31,7 @@ impl CwdFilter {
     }
 
     /// Tells whether a session that works in `cwd` is wanted.
-    pub(crate) fn admits(&mut self, cwd: &str) -> bool {
+    pub fn admits(&mut self, cwd: &str) -> bool {
         let cwd = trimmed(cwd);
         if cwd == self.cwd || is_same_on_windows(cwd, &self.cwd) {
             return true;

@@ -122,12 +122,7 @@ impl SessionManager {
         if matches!(&*entry.entry_type(), "session" | "title") {
             return invalid("a session has one header only".to_owned());
         }
-        let (bytes, most) = (entry.line().len(), self.load.max_line_bytes);
-        if bytes > most {
-            return invalid(format!(
-                "its line has {bytes} bytes, and only {most} can be read back"
-            ));
-        }
+        self.check_line(entry)?;
         if !matches!(entry.kind(), EntryKind::Label | EntryKind::Archive) {
             return Ok(());
         }
@@ -144,6 +139,16 @@ impl SessionManager {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a line that would be too long to be read back.
+    pub(super) fn check_line(&self, entry: &Entry) -> Result<()> {
+        let (bytes, most) = (entry.line().len(), self.load.max_line_bytes);
+        if bytes <= most {
+            return Ok(());
+        }
+        let reason = format!("its line has {bytes} bytes, and only {most} can be read back");
+        Err(SessionError::InvalidEntry { reason })
     }
 
     /// A leaf without an id cannot be named; its parent, which must have one, stands in.

@@ -311,7 +311,7 @@ fn new_document(
 }
 
 /// The bucket of a directory's sessions, below the folder of all.
-pub(super) fn bucket_of(cwd: &str) -> Result<StorageKey> {
+pub(crate) fn bucket_of(cwd: &str) -> Result<StorageKey> {
     let name = BucketScheme::Absolute.bucket_name(cwd, &BucketRoots::default());
     Ok(StorageKey::new(SESSIONS_DIR)?.join(name)?)
 }

@@ -7,3 +7,4 @@ mod random;
 mod records;
 mod stores;
 mod support;
+mod surroundings;

@@ -39,5 +39,5 @@ fn examples_print_what_the_page_says() {
         count += 1;
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!(count, 11, "examples on the page");
+    assert_eq!(count, 12, "examples on the page");
 }

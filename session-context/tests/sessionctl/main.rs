@@ -5,6 +5,8 @@ mod blobs;
 mod busy;
 mod docs;
 mod doctor;
+mod exporting;
+mod import;
 mod listing;
 mod navigation;
 mod operations;

@@ -96,6 +96,8 @@ impl Dir {
         command.args(args.split_whitespace()).current_dir(self.path());
         command.env("HOME", self.path()).stdin(Stdio::null());
         for name in [
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
             "KITTY_WINDOW_ID",
             "NO_COLOR",
             "SESSION_AGENT_DIR",

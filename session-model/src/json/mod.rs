@@ -7,8 +7,10 @@
 mod build;
 mod edit;
 mod lookup;
+mod pretty;
 mod raw;
 mod stringify;
+mod strings;
 mod text;
 mod view;
 
@@ -17,6 +19,7 @@ pub use edit::ObjectEdit;
 pub(crate) use edit::Piece;
 pub use raw::{InvalidJson, JsonKind, RawJson};
 pub use stringify::{to_json_string, to_raw_json};
+pub use strings::JsonString;
 pub(crate) use text::{decode_string, is_json_space, trim_json_space};
 pub(crate) use view::fields_of;
 pub use view::{ArrayView, Field, ObjectView};

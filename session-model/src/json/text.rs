@@ -153,7 +153,7 @@ pub(super) fn without_space(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the offset behind the string that starts at `start`.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found + 1;

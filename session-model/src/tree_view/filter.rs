@@ -25,6 +25,45 @@ pub enum TreeFilter {
     All,
 }
 
+/// Who speaks, as far as filters and jumps tell people apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// A person: messages of role `user`.
+    User,
+    /// A model: messages of role `assistant`.
+    Assistant,
+    /// A tool: messages of role `toolResult`.
+    Tool,
+    /// Anybody else; also every entry that is no message.
+    Other,
+}
+
+/// What a filter goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryFacts {
+    /// The entry's type.
+    pub kind: EntryKind,
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// Whether this is an assistant's message with tool calls that says nothing to people and
+    /// did not fail.
+    pub only_tool_calls: bool,
+}
+
+impl EntryFacts {
+    /// Takes the facts from an entry's preview.
+    pub fn of(preview: &Preview) -> Self {
+        let speaker = match (preview.kind, preview.role.as_str()) {
+            (EntryKind::Message, "user") => Speaker::User,
+            (EntryKind::Message, "assistant") => Speaker::Assistant,
+            (EntryKind::Message, "toolResult") => Speaker::Tool,
+            _ => Speaker::Other,
+        };
+        Self { kind: preview.kind, speaker, only_tool_calls: preview.only_tool_calls }
+    }
+}
+
 /// A text that names no [`TreeFilter`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown filter {0:?}; use default, no-tools, user-only, labeled-only or all")]
@@ -56,6 +95,18 @@ impl TreeFilter {
         }
     }
 
+    /// Tells whether an entry is shown.
+    pub fn admits(self, facts: EntryFacts, labeled: bool, leaf: bool) -> bool {
+        let EntryFacts { kind, speaker, only_tool_calls } = facts;
+        self.admits_kind(kind, labeled)
+            && match self {
+                Self::Default => leaf || !only_tool_calls,
+                Self::NoTools => speaker != Speaker::Tool && (leaf || !only_tool_calls),
+                Self::UserOnly => speaker == Speaker::User,
+                Self::LabeledOnly | Self::All => true,
+            }
+    }
+
     /// Tells by what is cheap to know whether an entry can be shown at all.
     pub(super) fn admits_kind(self, kind: EntryKind, labeled: bool) -> bool {
         match self {
@@ -63,20 +114,6 @@ impl TreeFilter {
             Self::UserOnly => kind == EntryKind::Message,
             Self::LabeledOnly => labeled,
             Self::All => true,
-        }
-    }
-
-    /// Tells whether an entry of an admitted kind is shown.
-    pub(super) fn admits(self, preview: &Preview, leaf: bool) -> bool {
-        let role = match preview.kind {
-            EntryKind::Message => preview.role.as_str(),
-            _ => "",
-        };
-        match self {
-            Self::Default => leaf || !preview.only_tool_calls,
-            Self::NoTools => role != "toolResult" && (leaf || !preview.only_tool_calls),
-            Self::UserOnly => role == "user",
-            Self::LabeledOnly | Self::All => true,
         }
     }
 }

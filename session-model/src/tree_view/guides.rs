@@ -1,6 +1,6 @@
 //! The lines a tree is drawn with.
 
-use super::order::Ordered;
+use super::outline::OutlineRow;
 
 /// The most columns that are drawn before a row.
 pub const MAX_GUIDES: usize = 64;
@@ -22,7 +22,7 @@ pub enum Guide {
 
 /// Where a row is and what lines lead to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Layout {
+pub struct Layout {
     indent: u32,
     /// Whether the row begins a branch.
     branch: bool,
@@ -31,11 +31,19 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn indent(self) -> usize {
+    /// Returns how far the row is indented, in columns of the tree's drawing.
+    ///
+    /// Entries that follow each other without a branch are not indented further. If there are
+    /// several roots, they are the branches of a root that is not shown.
+    pub fn indent(self) -> usize {
         self.indent as usize
     }
 
-    pub(super) fn guides(self, max: usize) -> impl Iterator<Item = Guide> + use<> {
+    /// Returns what to draw before the row, one guide for each column from left to right.
+    ///
+    /// At most `max` columns (and [`MAX_GUIDES`]) are drawn; of a row that is indented further
+    /// the outer ones are left out and [`Guide::Deeper`] stands for them.
+    pub fn guides(self, max: usize) -> impl Iterator<Item = Guide> + use<> {
         let drawn = self.indent().min(max).min(MAX_GUIDES);
         let deeper = (self.indent() > drawn).then_some(Guide::Deeper);
         let columns = (0..drawn).rev().map(move |column| {
@@ -63,7 +71,7 @@ struct Place {
 }
 
 /// Lays out the shown rows, in order.
-pub(super) fn lay_out(rows: &[Ordered], shown: &[bool]) -> Vec<Layout> {
+pub(super) fn lay_out(rows: &[OutlineRow], shown: &[bool]) -> Vec<Layout> {
     let place = |parent| Place { parent, children: 0, laid_out: 0, layout: Layout::default() };
     let mut places = vec![place(0)];
     // For each depth of the path to the present row, the nearest shown row at or above it.

@@ -6,19 +6,21 @@
 mod filter;
 mod fuzzy;
 mod guides;
-mod order;
+mod outline;
 #[cfg(test)]
 mod tests;
 mod text;
+mod texts;
 
 use crate::preview::{DEFAULT_PREVIEW_CHARS, Preview, one_line};
 use crate::tree::{NodeId, SessionTree};
 
-pub use filter::{TreeFilter, UnknownFilter};
-use fuzzy::Search;
-use guides::Layout;
-pub use guides::{Guide, MAX_GUIDES};
+pub use filter::{EntryFacts, Speaker, TreeFilter, UnknownFilter};
+pub use fuzzy::{Search, lowercase};
+pub use guides::{Guide, Layout, MAX_GUIDES};
+pub use outline::{Outline, OutlineRow};
 pub use text::{TextOptions, render_text};
+pub use texts::EntryTexts;
 
 /// What a [`TreeView`] shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,18 +87,12 @@ pub struct ViewRow {
 }
 
 impl ViewRow {
-    /// Returns how far the row is indented, in columns of the tree's drawing.
-    ///
-    /// Entries that follow each other without a branch are not indented further. If there are
-    /// several roots, they are the branches of a root that is not shown.
+    /// Returns how far the row is indented; see [`Layout::indent`].
     pub fn indent(&self) -> usize {
         self.layout.indent()
     }
 
-    /// Returns what to draw before the row, one guide for each column from left to right.
-    ///
-    /// At most `max` columns (and [`MAX_GUIDES`]) are drawn; of a row that is indented further
-    /// the outer ones are left out and [`Guide::Deeper`] stands for them.
+    /// Returns what to draw before the row; see [`Layout::guides`].
     pub fn guides(&self, max: usize) -> impl Iterator<Item = Guide> + use<> {
         self.layout.guides(max)
     }
@@ -135,11 +131,11 @@ pub struct TreeView {
 impl TreeView {
     /// Looks at a tree with its present leaf.
     pub fn new(tree: &SessionTree, options: &TreeViewOptions) -> Self {
-        let ordered = order::active_first(tree, options.archived);
+        let outline = Outline::new(tree, options.archived);
         let search = Search::new(&options.search);
         let mut view = Self::default();
-        let mut shown = vec![false; ordered.len()];
-        for (at, row) in ordered.iter().enumerate() {
+        let mut shown = vec![false; outline.rows().len()];
+        for (at, row) in outline.rows().iter().enumerate() {
             let Some(row) = look(tree, row, options, &search) else { continue };
             shown[at] = true;
             // The deepest shown entry of the path in use is the last one met on it.
@@ -148,7 +144,7 @@ impl TreeView {
             }
             view.rows.push(row);
         }
-        let layouts = guides::lay_out(&ordered, &shown);
+        let layouts = outline.lay_out(&shown);
         view.rows.iter_mut().zip(layouts).for_each(|(row, layout)| row.layout = layout);
         view
     }
@@ -168,7 +164,7 @@ impl TreeView {
 /// Makes the row of an entry if it is to be shown.
 fn look(
     tree: &SessionTree,
-    row: &order::Ordered,
+    row: &OutlineRow,
     options: &TreeViewOptions,
     search: &Search,
 ) -> Option<ViewRow> {
@@ -180,7 +176,7 @@ fn look(
     }
     let preview = Preview::of(entry, options.preview_chars);
     let leaf = tree.leaf() == Some(row.node);
-    if !options.filter.admits(&preview, leaf) {
+    if !options.filter.admits(EntryFacts::of(&preview), label.is_some(), leaf) {
         return None;
     }
     let label = label.map(|label| one_line(label, options.preview_chars));

@@ -350,3 +350,49 @@ fn a_chain_deeper_than_any_stack_is_viewed() {
     assert_eq!((view.rows().len(), view.cursor()), (n, Some(n - 1)));
     assert!(view.rows().iter().all(|row| row.active && row.indent() == 0));
 }
+
+#[test]
+fn an_outline_with_texts_shows_what_a_view_shows() {
+    let tree = tree(&format!("{BRANCHES}\nj:h calls\nk:j result\nl:k label=c=Ünder"));
+    let texts = EntryTexts::new(&tree);
+    for (filter, words) in [
+        (TreeFilter::Default, ""),
+        (TreeFilter::NoTools, "user"),
+        (TreeFilter::UserOnly, ""),
+        (TreeFilter::LabeledOnly, "Ündr c"),
+        (TreeFilter::All, "ls"),
+    ] {
+        let options = with(filter).search(words);
+        let outline = Outline::new(&tree, false);
+        let search = Search::new(words);
+        let is_shown = |row: &OutlineRow| {
+            let id = tree.entry(row.node).id().unwrap();
+            let label = tree.label_for(&id).map(lowercase);
+            filter.admits(texts.facts(row.node), label.is_some(), tree.leaf() == Some(row.node))
+                && texts.finds(row.node, &search, label.as_deref())
+        };
+        let shown: Vec<_> = outline.rows().iter().map(is_shown).collect();
+        let rows = outline.rows().iter().zip(&shown).filter(|(_, shown)| **shown);
+        let found: Vec<_> = rows.map(|(row, _)| row.node).zip(outline.lay_out(&shown)).collect();
+        let view = TreeView::new(&tree, &options);
+        let wanted: Vec<_> = view.rows().iter().map(|row| (row.node, row.layout)).collect();
+        assert!(!wanted.is_empty());
+        assert_eq!(found, wanted, "{filter} {words}");
+    }
+}
+
+#[test]
+fn texts_read_on_as_if_they_had_read_all() {
+    let mut tree = tree(BRANCHES);
+    let mut texts = EntryTexts::new(&tree);
+    tree.insert(entry("z:i user"));
+    texts.read_on(&tree);
+    let all = EntryTexts::new(&tree);
+    for node in tree.nodes() {
+        assert_eq!(texts.facts(node), all.facts(node));
+        for words in ["z", "user", "assistant a"] {
+            let search = Search::new(words);
+            assert_eq!(texts.finds(node, &search, None), all.finds(node, &search, None));
+        }
+    }
+}

@@ -8,7 +8,6 @@ use session_model::message::{
 };
 
 use crate::output::{Output, count, look};
-use crate::pretty::pretty;
 
 /// Prints a message: a line that says who speaks, then what is said.
 pub(crate) fn print_message(
@@ -33,7 +32,7 @@ pub(crate) fn print_message(
         Message::FileMention(m) => print_files(out, m),
         Message::BranchSummary(m) => out.block(&m.summary),
         Message::CompactionSummary(m) => out.block(&m.summary),
-        Message::Unknown(m) => out.block(&pretty(&m.raw)),
+        Message::Unknown(m) => out.block(&m.raw.pretty()),
         _ => message.content().map_or(Ok(()), |content| print_content(out, content)),
     }
 }
@@ -71,7 +70,7 @@ fn print_content(out: &mut Output, content: &Content) -> io::Result<()> {
     match content {
         Content::Text(text) => out.block(text),
         Content::Blocks(blocks) => blocks.iter().try_for_each(|block| print_block(out, block)),
-        Content::Other(raw) => out.block(&pretty(raw)),
+        Content::Other(raw) => out.block(&raw.pretty()),
     }
 }
 
@@ -93,7 +92,7 @@ fn print_block(out: &mut Output, block: &ContentBlock) -> io::Result<()> {
             out.line(&format!("  [image {}, {size} of base64]", image.mime_type))
         }
         ContentBlock::RedactedThinking(_) => out.line("  [thinking sealed by its provider]"),
-        ContentBlock::Unknown(unknown) => out.block(&pretty(&unknown.raw)),
+        ContentBlock::Unknown(unknown) => out.block(&unknown.raw.pretty()),
     }
 }
 

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use session_context::bundle::BundleError;
 use session_context::{OpenStorageError, SessionError};
 use session_model::json::InvalidJson;
 use session_model::storage::{InvalidKey, StorageErrorKind};
@@ -26,9 +27,19 @@ pub(crate) enum Failure {
     Session(#[from] SessionError),
     #[error(transparent)]
     OpenStorage(#[from] OpenStorageError),
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
     #[cfg(feature = "indexed")]
     #[error(transparent)]
     Index(#[from] session_store_indexed::index::IndexError),
+    #[error(transparent)]
+    Import(#[from] session_context::import::ImportError),
+    /// Some sources of many could not be imported, each of which was told.
+    #[error("{text}")]
+    Imports { text: String, busy: bool },
+    #[cfg(feature = "indexed")]
+    #[error(transparent)]
+    History(#[from] session_store_indexed::history::HistoryError),
     #[cfg(feature = "redis")]
     #[error(transparent)]
     Replica(#[from] session_store_indexed::replica::ReplicaError),
@@ -53,6 +64,8 @@ pub(crate) enum Failure {
     Missing { session: String },
     #[error("{what} cannot be read")]
     Input { what: String, source: io::Error },
+    #[error("{what} cannot be written")]
+    Write { what: String, source: io::Error },
     #[error("what is to be appended cannot be read")]
     Json(#[from] InvalidJson),
     #[error("{0}")]
@@ -72,6 +85,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
+            Self::Imports { busy: true, .. } => 4,
             #[cfg(feature = "redis")]
             Self::Held(_) => 4,
             _ if self.is_busy() => 4,

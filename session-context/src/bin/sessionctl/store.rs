@@ -37,6 +37,14 @@ impl StoreArgs {
         }
     }
 
+    /// As [`storage`](Self::storage), or one that is to be made.
+    pub(crate) fn storage_or_new(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+        match &self.store {
+            Some(url) => open_storage(url),
+            None => open_storage(&agent_dir().to_string_lossy()),
+        }
+    }
+
     /// Opens the user's agent directory and those of all known agents, as far as there are any.
     pub(crate) fn storages_of_all_agents() -> Result<Vec<Arc<dyn SessionStorage>>, Failure> {
         let home = env::home_dir().unwrap_or_default();
@@ -119,7 +127,8 @@ impl StoreArgs {
     }
 }
 
-fn agent_dir() -> PathBuf {
+/// The user's agent directory.
+pub(crate) fn agent_dir() -> PathBuf {
     match env::var_os("SESSION_AGENT_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => dir.into(),
         None => env::home_dir().unwrap_or_default().join(AgentProfile::default().agent_dir),

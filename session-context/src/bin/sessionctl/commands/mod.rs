@@ -9,8 +9,12 @@ mod checkpoint;
 mod completions;
 mod context;
 mod doctor;
+mod export;
 mod fork;
 mod gc;
+#[cfg(feature = "indexed")]
+mod history;
+mod import;
 #[cfg(feature = "indexed")]
 mod index;
 mod label;
@@ -19,6 +23,7 @@ mod merge;
 mod migrate;
 mod mv;
 mod navigate;
+mod pack;
 #[cfg(feature = "redis")]
 mod remote;
 mod rename;
@@ -29,6 +34,7 @@ mod rm;
 mod show;
 mod stats;
 mod tree;
+mod unpack;
 mod verify;
 mod watch;
 
@@ -49,9 +55,15 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Gc(gc::Gc),
     Artifacts(artifacts::ArtifactsArgs),
+    Export(export::ExportArgs),
+    Pack(pack::Pack),
+    Unpack(unpack::Unpack),
     Doctor(doctor::Doctor),
     #[cfg(feature = "indexed")]
+    History(history::History),
+    #[cfg(feature = "indexed")]
     Index(index::Index),
+    Import(import::Import),
     #[cfg(feature = "redis")]
     Remote(remote::Remote),
     Migrate(migrate::Migrate),
@@ -85,9 +97,15 @@ impl Command {
             Self::Verify(verify) => verify.run(context).await,
             Self::Gc(gc) => gc.run(context).await,
             Self::Artifacts(artifacts) => artifacts.run(context).await,
+            Self::Export(export) => export.run(context).await,
+            Self::Pack(pack) => pack.run(context).await,
+            Self::Unpack(unpack) => unpack.run(context).await,
             Self::Doctor(doctor) => doctor.run(context).await,
             #[cfg(feature = "indexed")]
+            Self::History(history) => history.run(context),
+            #[cfg(feature = "indexed")]
             Self::Index(index) => index.run(context),
+            Self::Import(import) => import.run(context).await,
             #[cfg(feature = "redis")]
             Self::Remote(remote) => remote.run(context).await,
             Self::Migrate(migrate) => migrate.run(context).await,

@@ -11,7 +11,6 @@ use crate::conversation::{print_message, style_of};
 use crate::failure::Failure;
 use crate::findings::report;
 use crate::output::{Output, count, look};
-use crate::pretty::pretty;
 use crate::target::Shown;
 
 /// Print a session's header and its entries in the order they were written
@@ -134,7 +133,7 @@ fn print_whole(entry: &Entry, label: Option<&str>, out: &mut Output) -> Result<(
         EntryBody::Message(body) if entry.message().is_some() => {
             print_message(out, &body.message, None)?;
         }
-        _ => out.block(&pretty(&entry.json()))?,
+        _ => out.block(&entry.json().pretty())?,
     }
     Ok(())
 }

@@ -2,26 +2,57 @@
 
 use std::ops::Range;
 
+use super::guides::{Layout, lay_out};
 use crate::tree::{NodeId, SessionTree, TreeOptions, TreeRow, TreeRows};
 
 /// An entry in its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ordered {
-    pub(super) node: NodeId,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutlineRow {
+    /// The entry.
+    pub node: NodeId,
     /// How many entries are above it.
-    pub(super) depth: u32,
+    pub depth: u32,
     /// Whether it is on the path to the leaf.
-    pub(super) active: bool,
+    pub active: bool,
+}
+
+/// A tree in the order it is read in: each entry before those that hang from it, siblings by time,
+/// the branch with the leaf before its siblings.
+///
+/// It knows the shape of the tree and nothing of what the entries say, so that a surface that
+/// shows one part after the other pays for the shape only once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline(Vec<OutlineRow>);
+
+impl Outline {
+    /// Reads the shape of a tree with its present leaf, with or without archived branches.
+    pub fn new(tree: &SessionTree, archived: bool) -> Self {
+        Self(active_first(tree, archived))
+    }
+
+    /// Returns all entries from top to bottom.
+    pub fn rows(&self) -> &[OutlineRow] {
+        &self.0
+    }
+
+    /// Returns how to draw those of the rows that are `shown`, in their order.
+    ///
+    /// `shown` has one item for each of [`rows`](Self::rows). What is not shown leaves no gap.
+    pub fn lay_out(&self, shown: &[bool]) -> Vec<Layout> {
+        lay_out(&self.0, shown)
+    }
 }
 
 /// Returns the sorted tree with the branch in use moved before its siblings.
-pub(super) fn active_first(tree: &SessionTree, archived: bool) -> Vec<Ordered> {
+fn active_first(tree: &SessionTree, archived: bool) -> Vec<OutlineRow> {
     let options = if archived { TreeOptions::with_archived() } else { TreeOptions::default() };
     let rows = tree.rows(options);
     let path = active_path(tree, &rows);
     let mut ordered = Vec::with_capacity(rows.len());
     let mut add = |rows: &[TreeRow], active: bool| {
-        ordered.extend(rows.iter().map(|row| Ordered { node: row.node, depth: row.depth, active }));
+        let row = |row: &TreeRow| OutlineRow { node: row.node, depth: row.depth, active };
+        ordered.extend(rows.iter().map(row));
     };
     for span in &path {
         add(&rows[span.start..span.start + 1], true);

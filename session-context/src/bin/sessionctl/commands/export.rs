@@ -1,0 +1,152 @@
+//! `sessionctl export`
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use session_context::export::{Export, ExportOptions, Format, Scope};
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+
+use crate::Context;
+use crate::failure::Failure;
+use crate::new_file::write_file;
+use crate::output::{Output, count, say};
+use crate::target::Shown;
+
+/// Write a session as Markdown, a page, JSON or text, without the secrets in it
+///
+/// Keys, tokens, passwords and what looks like them become `[redacted:kind]`, wherever they stand;
+/// what was hidden is told. Look through what you hand on all the same: what is a secret only you
+/// may know. The session is left as it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl export session.jsonl
+  sessionctl export session.jsonl -o session.html
+  sessionctl export 0195d3c4 --format json -o - | jq .title
+  sessionctl export session.jsonl --leaf 3c6ef362 --format text -o -")]
+pub(crate) struct ExportArgs {
+    /// The session
+    session: String,
+    /// How it is written; default: as the name of FILE ends, else md
+    #[arg(long, short, value_name = "NAME", value_parser = format())]
+    format: Option<Format>,
+    /// Where to; `-` is standard output. Default: a file named as the session, in the present
+    /// directory
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace FILE if it is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Leave secrets in
+    #[arg(long)]
+    no_redact: bool,
+}
+
+/// Which entries are meant.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct ScopeArgs {
+    /// The path to this entry
+    #[arg(long, value_name = "ID")]
+    leaf: Option<String>,
+    /// The path to this entry, and all that hangs from it
+    #[arg(long, value_name = "ID")]
+    branch: Option<String>,
+    /// The path in use; the default for md and text
+    #[arg(long)]
+    path: bool,
+    /// All branches; the default for html and json
+    #[arg(long)]
+    all: bool,
+}
+
+impl ScopeArgs {
+    fn scope(self, format: Format) -> Scope {
+        match (self.leaf, self.branch) {
+            (Some(id), _) => Scope::Path(Some(id)),
+            (None, Some(id)) => Scope::Branch(id),
+            _ if self.all || (format.shows_trees() && !self.path) => Scope::All,
+            _ => Scope::Path(None),
+        }
+    }
+}
+
+impl ExportArgs {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
+        if to_stdout && context.json {
+            let text = "--json tells about the file; with -o - the export itself is printed";
+            return Err(Failure::Usage(format!("{text}: leave one of them out")));
+        }
+        let format = self.format.unwrap_or_else(|| implied(self.output.as_deref()));
+        let manager = context.store.read(&self.session, Shown::Whole).await?;
+        let mut options = ExportOptions::default().scope(self.scope.scope(format));
+        options.redact = !self.no_redact;
+        let export = Export::new(manager.document(), &options)?;
+        let name = manager.key().file_name();
+        tell(&export);
+        let text = export.render(format);
+        if to_stdout {
+            return Ok(context.out.bytes(text.as_bytes())?);
+        }
+        let stem = name.strip_suffix(".jsonl").unwrap_or(name);
+        let path = self.output.unwrap_or_else(|| format!("{stem}.{}", format.extension()).into());
+        write_file(&path, text.as_bytes(), self.force)?;
+        let written = Written { path: &path, format, bytes: text.len(), export: &export };
+        if context.json {
+            context.out.json(written.json().as_str())?.end()?;
+            return Ok(());
+        }
+        written.print(&mut context.out)
+    }
+}
+
+/// Tells what was hidden, or that nothing was.
+fn tell(export: &Export) {
+    match export.hidden() {
+        None => say("warning", "secrets were not looked for and may be in it (--no-redact)"),
+        Some(hidden) => hidden.to_string().lines().for_each(|line| say("hidden", line)),
+    }
+}
+
+/// The format that the name of a file stands for.
+fn implied(path: Option<&Path>) -> Format {
+    let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str());
+    let is = |format: &Format| extension == Some(format.extension());
+    Format::ALL.into_iter().find(is).unwrap_or(Format::Markdown)
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::as_str))
+        .try_map(|name| name.parse::<Format>())
+}
+
+struct Written<'a> {
+    path: &'a Path,
+    format: Format,
+    bytes: usize,
+    export: &'a Export,
+}
+
+impl Written<'_> {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let entries = count(self.export.tree().len(), "entry", "entries");
+        let path = self.path.display();
+        out.line(&format!("wrote {path}: {entries}, {} bytes", self.bytes))?;
+        Ok(())
+    }
+
+    fn json(&self) -> RawJson {
+        let number = |n: usize| to_raw_json(&n).unwrap_or_default();
+        let hidden = self.export.hidden().map(|hidden| hidden.to_json());
+        ObjectBuilder::new()
+            .string("file", &self.path.to_string_lossy())
+            .string("format", self.format.as_str())
+            .raw("entries", &number(self.export.tree().len()))
+            .raw("bytes", &number(self.bytes))
+            .raw("redacted", &hidden.unwrap_or_default())
+            .build()
+    }
+}

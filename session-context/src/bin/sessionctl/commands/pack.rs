@@ -1,0 +1,129 @@
+//! `sessionctl pack`
+
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use session_context::bundle::{Bundle, BundleSource};
+use session_context::redact::RedactionReport;
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+use session_model::layout::SESSIONS_DIR;
+
+use crate::Context;
+use crate::failure::Failure;
+use crate::new_file::write_file;
+use crate::output::{Output, count, say};
+
+/// Put sessions into one file, with their blobs, artifacts and child sessions
+///
+/// `unpack` puts them into an agent directory on any machine. The same sessions give the same
+/// file. Everything is packed to the byte, secrets too: keep the file to yourself, or use --redact.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl pack 0195d3c4 -o session.tar.gz
+  sessionctl pack 0195d3c4 0195d3ff -o two.tar.gz --json
+  sessionctl pack session.jsonl -o for-others.tar.gz --redact")]
+pub(crate) struct Pack {
+    /// The sessions
+    #[arg(required = true)]
+    sessions: Vec<String>,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace FILE if it is there
+    #[arg(long)]
+    force: bool,
+    /// Hide secrets; what is unpacked is no longer the same session then
+    #[arg(long)]
+    redact: bool,
+}
+
+impl Pack {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let mut sources = Vec::new();
+        for session in &self.sessions {
+            let target = context.store.existing(session).await?;
+            let bucket = bucket_of(session).filter(|_| context.store.url().is_none());
+            let (storage, key, blobs) = (target.storage, target.key, target.blobs);
+            sources.push(BundleSource { storage, key, blobs, bucket });
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let progress = |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        };
+        let gathered = Bundle::gather(&sources, progress).await;
+        bar.finish_and_clear();
+        let mut bundle = gathered?;
+        for missing in bundle.missing_blobs() {
+            say("warning", &format!("{missing} is missing or damaged, and not in the bundle"));
+        }
+        let mut hidden = None;
+        if self.redact {
+            let (redacted, report) = bundle.redacted()?;
+            report.to_string().lines().for_each(|line| say("hidden", line));
+            (bundle, hidden) = (redacted, Some(report));
+        } else {
+            let text =
+                "sessions are packed to the byte, with all secrets in them (--redact hides them)";
+            say("note", text);
+        }
+        let bytes = bundle.to_bytes()?;
+        write_file(&self.output, &bytes, self.force)?;
+        let packed = Packed { path: &self.output, bytes: bytes.len(), bundle: &bundle, hidden };
+        if context.json {
+            context.out.json(packed.json().as_str())?.end()?;
+            return Ok(());
+        }
+        packed.print(&mut context.out)
+    }
+}
+
+/// The folder of its project that a session file lies in, if it lies in an agent directory.
+fn bucket_of(session: &str) -> Option<String> {
+    let path = Path::new(session).canonicalize().ok()?;
+    let bucket = path.parent()?;
+    let is_bucket = bucket.parent()?.file_name()? == SESSIONS_DIR;
+    bucket.file_name().filter(|_| is_bucket)?.to_str().map(str::to_owned)
+}
+
+struct Packed<'a> {
+    path: &'a Path,
+    bytes: usize,
+    bundle: &'a Bundle,
+    hidden: Option<RedactionReport>,
+}
+
+impl Packed<'_> {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        for session in self.bundle.sessions() {
+            out.line(&format!("packed {}", session.key))?;
+        }
+        let sessions = count(self.bundle.sessions().len(), "session", "sessions");
+        let files = count(self.bundle.members().len(), "file", "files");
+        let path = self.path.display();
+        out.line(&format!("wrote {path}: {sessions}, {files}, {} bytes", self.bytes))?;
+        out.line(&format!("digest {}", self.bundle.digest()))?;
+        Ok(())
+    }
+
+    fn json(&self) -> RawJson {
+        let number = |n: usize| to_raw_json(&n).unwrap_or_default();
+        let hidden = self.hidden.as_ref().map(RedactionReport::to_json);
+        ObjectBuilder::new()
+            .string("file", &self.path.to_string_lossy())
+            .raw("bytes", &number(self.bytes))
+            .string("digest", &self.bundle.digest())
+            .raw("sessions", &keys(self.bundle))
+            .raw("files", &number(self.bundle.members().len()))
+            .raw("redacted", &hidden.unwrap_or_default())
+            .build()
+    }
+}
+
+/// The keys of the sessions in a bundle.
+fn keys(bundle: &Bundle) -> RawJson {
+    let keys: Vec<_> =
+        bundle.sessions().iter().map(|session| RawJson::string(session.key.as_str())).collect();
+    RawJson::array(&keys)
+}

@@ -1,0 +1,131 @@
+//! `sessionctl unpack`
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use session_context::bundle::{Bundle, BundleLimits, BundledSession, Installed};
+use session_context::open_storage;
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+
+use crate::Context;
+use crate::failure::Failure;
+use crate::output::{Output, count, say};
+use crate::store::text_of;
+
+/// A mebibyte.
+const MIB: u64 = 1024 * 1024;
+
+/// Put the sessions of a file that `pack` made into an agent directory
+///
+/// The file is checked whole before anything is written; then all of it is, or nothing. Sessions
+/// that are there already just so are skipped; if any is there with other content, nothing is
+/// changed: rename or remove that one, or unpack into another directory.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl unpack session.tar.gz
+  sessionctl unpack session.tar.gz --dry-run
+  sessionctl unpack session.tar.gz --into ~/.pi/agent --json")]
+pub(crate) struct Unpack {
+    /// The file
+    file: PathBuf,
+    /// The agent directory; it is made if it is not there. Default: the one of --store
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+    /// Check the file and tell what is in it, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Refuse a file that holds more than so many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2_048,
+        value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    max_size: u64,
+}
+
+impl Unpack {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        let max_bytes = self.max_size * MIB;
+        let bytes = read(&self.file, max_bytes)?;
+        let bundle = Bundle::from_bytes(&bytes, &BundleLimits::default().max_bytes(max_bytes))?;
+        if bundle.is_redacted() {
+            say("note", "secrets were hidden in it when it was packed");
+        }
+        let mut installed = None;
+        if !self.dry_run {
+            let storage = match &self.into {
+                Some(directory) => open_storage(text_of(&std::path::absolute(directory)?)?)?,
+                None => context.store.storage_or_new()?,
+            };
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let progress = |done, total| {
+                bar.set_length(total);
+                bar.set_position(done);
+            };
+            let done = bundle.install(&storage, progress).await;
+            bar.finish_and_clear();
+            installed = Some(done?);
+        }
+        if context.json {
+            context.out.json(json(&bundle, installed.as_ref()).as_str())?.end()?;
+            return Ok(());
+        }
+        print(&bundle, installed.as_ref(), &mut context.out)
+    }
+}
+
+/// Reads a file of a size that can be unpacked: packing never makes it much larger.
+fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+    let failed = |source| Failure::Input { what: path.display().to_string(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(max_bytes.saturating_add(MIB)).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+fn print(bundle: &Bundle, done: Option<&Installed>, out: &mut Output) -> Result<(), Failure> {
+    let Some(done) = done else {
+        for session in bundle.sessions() {
+            let title = session.title.as_deref().unwrap_or("(no title)");
+            out.line(&format!("{} {title}", session.key))?;
+        }
+        let sessions = count(bundle.sessions().len(), "session", "sessions");
+        let files = count(bundle.members().len(), "file", "files");
+        let size = bundle.size();
+        out.line(&format!("whole: {sessions}, {files}, {size} bytes; digest {}", bundle.digest()))?;
+        return Ok(());
+    };
+    for session in &done.new {
+        out.line(&format!("unpacked {}", session.key))?;
+    }
+    for session in &done.equal {
+        out.line(&format!("skipped {}, which is there already", session.key))?;
+    }
+    let artifacts = count(done.artifacts as usize, "artifact", "artifacts");
+    let blobs = count(done.blobs as usize, "blob", "blobs");
+    out.line(&format!("{artifacts}, {blobs}; digest {}", bundle.digest()))?;
+    Ok(())
+}
+
+fn json(bundle: &Bundle, done: Option<&Installed>) -> RawJson {
+    let number = |n: u64| to_raw_json(&n).unwrap_or_default();
+    let keys = |sessions: &[BundledSession]| {
+        let keys: Vec<_> = sessions.iter().map(|s| RawJson::string(s.key.as_str())).collect();
+        RawJson::array(&keys)
+    };
+    let object = ObjectBuilder::new()
+        .string("digest", &bundle.digest())
+        .raw("redacted", &bundle.is_redacted().into())
+        .raw("sessions", &keys(bundle.sessions()))
+        .raw("files", &number(bundle.members().len() as u64))
+        .raw("bytes", &number(bundle.size()));
+    match done {
+        None => object.build(),
+        Some(done) => object
+            .raw("unpacked", &keys(&done.new))
+            .raw("skipped", &keys(&done.equal))
+            .raw("artifacts", &number(done.artifacts))
+            .raw("blobs", &number(done.blobs))
+            .build(),
+    }
+}

@@ -1,0 +1,64 @@
+//! Secrets in values of JSON, where the names of fields tell more.
+
+use session_model::json::{JsonString, ObjectEdit, RawJson};
+
+use super::hit::Hit;
+use super::{assignment, find as find_in_text, names};
+
+/// What providers sign with.
+const SIGNATURES: [&str; 3] = ["textSignature", "thinkingSignature", "thoughtSignature"];
+
+/// Finds the secrets of a string.
+pub(super) fn find(string: &JsonString<'_>) -> Vec<Hit> {
+    let (field, text) = (&*string.field, &*string.text);
+    if is_sealed(field) {
+        return Vec::new();
+    }
+    if text.len() >= 4 && names::announces(field) && !names::is_placeholder(text) {
+        // A form says more than a name does.
+        let mut hits = find_in_text(text, false);
+        hits.retain(|hit| hit.range == (0..text.len()));
+        return match hits.is_empty() {
+            true => vec![Hit::new(0..text.len(), assignment::KIND, 0)],
+            false => hits,
+        };
+    }
+    find_in_text(text, !string.is_name && !is_id(field))
+}
+
+/// Tells whether a field holds what only its provider can read.
+pub(super) fn is_sealed(field: &str) -> bool {
+    SIGNATURES.contains(&field)
+        || matches!(field, "signature" | "encrypted_content" | "encryptedContent")
+}
+
+/// Tells whether a field holds an id, which may look random.
+fn is_id(field: &str) -> bool {
+    field == "id" || ["Id", "ID", "_id", "Uuid", "uuid"].iter().any(|end| field.ends_with(end))
+}
+
+/// Removes the signatures of blocks that were changed: they do not fit any more, and a provider
+/// would refuse them.
+pub(super) fn without_broken_signatures(old: &RawJson, new: RawJson) -> RawJson {
+    let content = |entry: &RawJson| entry.field("message")?.field("content")?.as_array();
+    let (Some(before), Some(after)) = (content(old), content(&new)) else { return new };
+    let mut broken = false;
+    let blocks = before.items().iter().zip(after.items()).map(|(before, after)| {
+        let signed = SIGNATURES.iter().any(|name| after.field(name).is_some());
+        if before == after || !signed {
+            return after.clone();
+        }
+        broken = true;
+        let edit = SIGNATURES.iter().fold(ObjectEdit::new(), |edit, name| edit.remove(*name));
+        edit.apply(after).unwrap_or_default()
+    });
+    let blocks: Vec<_> = blocks.collect();
+    if !broken {
+        return new;
+    }
+    let message = new.field("message").and_then(|message| {
+        ObjectEdit::new().set("content", &RawJson::array(&blocks)).apply(&message)
+    });
+    let entry = message.and_then(|m| ObjectEdit::new().set("message", &m).apply(&new));
+    entry.unwrap_or(new)
+}

@@ -1,0 +1,230 @@
+//! Names that announce a secret, and values that are none.
+
+/// How a name ends that announces a secret, without case, `_`, `-` and `.`.
+const ENDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passwort",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
+    "apikey",
+    "secretkey",
+    "privatekey",
+    "accesskey",
+    "authkey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "accountkey",
+    "sharedkey",
+    "sharedaccesskey",
+    "servicekey",
+    "licensekey",
+    "sshkey",
+    "deploykey",
+    "sessionkey",
+    "hmackey",
+    "credential",
+    "credentials",
+    "authorization",
+    "cookie",
+    "connectionstring",
+    "subscriptionkey",
+    "webhooksecret",
+    "recoverycode",
+    "otp",
+];
+
+/// What such a name may hold anywhere.
+const PARTS: &[&str] = &[
+    "apikey",
+    "password",
+    "passwd",
+    "secretkey",
+    "privatekey",
+    "clientsecret",
+    "accesstoken",
+    "authtoken",
+    "refreshtoken",
+];
+
+/// How the name of a variable of the environment may end beside.
+const VARIABLE_ENDS: &[&str] =
+    &["_KEY", "_PASS", "_PAT", "_SALT", "_DSN", "_AUTH", "_CREDS", "_SECRETS", "_TOKENS", "_PW"];
+
+/// Names that end like those of secrets and are of something else.
+const OTHERS: &[&str] = &[
+    "nexttoken",
+    "pagetoken",
+    "nextpagetoken",
+    "continuationtoken",
+    "synctoken",
+    "cancellationtoken",
+    "maxtoken",
+    "hotp",
+    "totp",
+];
+
+/// Words found in all names that [`announces`] takes, for a first look.
+pub(super) const WORDS: &str = r"(?i:passw|passphrase|pwd|secret|token|api[_.-]?key|credential|authorization|cookie|connection[_.-]?string|otp|recovery[_.-]?code|(?:private|access|auth|signing|encryption|master|account|shared|service|license|ssh|deploy|session|hmac|subscription)[_.-]?key)|_(?:KEY|PASS|PAT|SALT|DSN|AUTH|CREDS|PW)\b";
+
+/// What stands in place of a value in texts about it.
+const STAND_INS: &[&str] = &[
+    "string",
+    "str",
+    "bytes",
+    "number",
+    "boolean",
+    "bool",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "true",
+    "false",
+    "any",
+    "object",
+    "required",
+    "optional",
+    "secret",
+    "password",
+    "token",
+    "text",
+    "varchar",
+    "uuid",
+    "process",
+    "self",
+    "this",
+    "redacted",
+];
+
+/// Tells whether a name is that of a secret.
+pub(super) fn announces(name: &str) -> bool {
+    if is_variable(name) && VARIABLE_ENDS.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    // A name is short; what is longer is text.
+    if name.len() > 128 {
+        return false;
+    }
+    let plain: String = name
+        .chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.' | ' '))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let named = || plain == "auth" || ENDS.iter().any(|end| plain.ends_with(end));
+    let holds = || PARTS.iter().any(|part| plain.contains(part));
+    !OTHERS.contains(&&*plain) && (named() || holds())
+}
+
+/// Tells whether a name is spelled as variables of the environment are.
+pub(super) fn is_variable(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        && name.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// Tells whether the value of such a name stands for a secret and is none.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    let Some(first) = value.chars().next() else { return true };
+    let reference = [
+        "$",
+        "<",
+        "{{",
+        "%(",
+        "%{",
+        "[redacted",
+        "[REDACTED",
+        "process.env",
+        "os.environ",
+        "env.",
+        "ENV[",
+    ];
+    reference.iter().any(|start| value.starts_with(start))
+        || value.chars().all(|c| c == first)
+        || value.chars().all(|c| matches!(c, '*' | '.' | '•' | 'x' | 'X' | '…' | '-'))
+        || STAND_INS.iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_told_from_others() {
+        let secret = [
+            "password",
+            "DB_PASSWORD",
+            "dbPassword",
+            "api_key",
+            "x-api-key",
+            "apiKey",
+            "API_KEY_2",
+            "client_secret",
+            "AWS_SECRET_ACCESS_KEY",
+            "githubToken",
+            "_authToken",
+            "auth",
+            "Authorization",
+            "STRIPE_KEY",
+            "SMTP_PASS",
+            "SENTRY_DSN",
+            "credentials",
+            "Cookie",
+            "ConnectionString",
+            "session.token",
+        ];
+        assert_eq!(secret.map(announces), [true; 20]);
+        let other = [
+            "key",
+            "tokens",
+            "totalTokens",
+            "tokenizer",
+            "author",
+            "cacheKey",
+            "public_key",
+            "id",
+            "nextToken",
+            "name",
+            "KEY",
+            "monkey",
+            "keyboard",
+            "compass",
+            "secretary",
+            "",
+        ];
+        assert_eq!(other.map(announces), [false; 16]);
+    }
+
+    #[test]
+    fn every_name_is_seen_at_a_first_look() {
+        let look = regex::Regex::new(&WORDS.replace(r"\b", r"(?-u:\b)")).unwrap();
+        let missed = |word: &&&str| !look.is_match(word);
+        assert_eq!(ENDS.iter().chain(PARTS).filter(missed).collect::<Vec<_>>(), [&""; 0]);
+    }
+
+    #[test]
+    fn what_stands_for_a_value_is_none() {
+        let none = [
+            "",
+            "  ",
+            "$TOKEN",
+            "${TOKEN}",
+            "<your key>",
+            "{{ token }}",
+            "****",
+            "xxxxxxxx",
+            "...",
+            "string",
+            "None",
+            "process.env.KEY",
+            "[redacted:jwt]",
+            "%(password)s",
+        ];
+        assert_eq!(none.map(is_placeholder), [true; 14]);
+        assert_eq!(["hunter2", "x1", "p"].map(is_placeholder), [false, false, true]);
+    }
+}

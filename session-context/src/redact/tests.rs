@@ -1,0 +1,219 @@
+//! Every kind of secret is found wherever it hides, and what is none stays.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use proptest::prelude::*;
+
+use super::*;
+
+/// A secret of each kind, put together here so that no scanner takes this file for a leak.
+fn secrets() -> Vec<(&'static str, String)> {
+    let letters = "q8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsAeRtUoIyWzQk";
+    let hex = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let some = |count: usize| letters.chars().cycle().take(count).collect::<String>();
+    let digits = |count: usize| &hex[..count];
+    let jwt = |text: &str| STANDARD.encode(text).trim_end_matches('=').to_owned();
+    vec![
+        ("anthropic-key", format!("sk-{}-api03-{}", "ant", some(40))),
+        ("openai-key", format!("sk-{}-{}", "proj", some(40))),
+        ("openai-key", format!("sk-{}-{}", "test", "0".repeat(24))),
+        ("google-api-key", format!("AI{}{}", "za", some(35))),
+        ("google-oauth", format!("ya{}.{}", "29", some(40))),
+        ("aws-key-id", format!("AK{}{}", "IA", "IOSFODNN7EXAMPLE")),
+        ("github-token", format!("gh{}_{}", "p", some(36))),
+        ("github-token", format!("github_{}_{}", "pat", some(40))),
+        ("gitlab-token", format!("gl{}-{}", "pat", some(20))),
+        ("slack-token", format!("xo{}-1234567890-{}", "xb", some(24))),
+        ("slack-webhook", "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX".to_owned()),
+        ("discord-webhook", some(68)),
+        ("telegram-token", format!("123456789:A{}{}", "A", some(33))),
+        ("stripe-key", format!("sk_{}_{}", "live", some(24))),
+        ("huggingface-token", format!("h{}_{}", "f", some(34))),
+        ("npm-token", format!("np{}_{}", "m", some(36))),
+        ("pypi-token", format!("py{}-{}", "pi", some(60))),
+        ("crates-token", format!("ci{}{}", "o", some(32))),
+        ("groq-key", format!("gs{}_{}", "k", some(52))),
+        ("xai-key", format!("xa{}-{}", "i", some(80))),
+        ("perplexity-key", format!("ppl{}-{}", "x", some(48))),
+        ("replicate-token", format!("r{}_{}", "8", some(37))),
+        ("databricks-token", format!("da{}{}", "pi", digits(32))),
+        ("digitalocean-token", format!("do{}_v1_{}", "p", digits(64))),
+        ("docker-token", format!("dc{}_pat_{}", "kr", some(27))),
+        ("hashicorp-token", format!("hv{}.{}", "s", some(90))),
+        ("sendgrid-key", format!("S{}.{}.{}", "G", some(22), some(43))),
+        ("shopify-token", format!("sh{}_{}", "pat", digits(32))),
+        ("supabase-key", format!("sb{}_{}", "p", digits(40))),
+        ("twilio-key", format!("S{}{}", "K", digits(32))),
+        ("mailgun-key", format!("ke{}-{}", "y", digits(32))),
+        ("linear-key", format!("li{}_api_{}", "n", some(40))),
+        ("notion-token", format!("nt{}_{}", "n", some(46))),
+        ("postman-key", format!("PM{}-{}-{}", "AK", digits(24), digits(34))),
+        ("age-key", format!("AGE-{}-1{}", "SECRET-KEY", some(58).to_uppercase())),
+        ("jwt", format!("{}.{}.{}", jwt(r#"{"alg":"HS256"}"#), jwt(r#"{"sub":"1234"}"#), some(43))),
+        ("high-entropy", some(40)),
+    ]
+}
+
+/// How a secret of a kind stands in text, where it has no form of its own.
+fn told(kind: &str, secret: &str) -> String {
+    match kind {
+        "slack-webhook" => format!("https://hooks.slack.com/services/{secret}"),
+        "discord-webhook" => {
+            format!("https://discord.com/api/webhooks/123456789012345678/{secret}")
+        }
+        _ => secret.to_owned(),
+    }
+}
+
+pub(crate) fn texts() -> Vec<(&'static str, String, String)> {
+    let mut all: Vec<_> =
+        secrets().into_iter().map(|(kind, secret)| (kind, told(kind, &secret), secret)).collect();
+    let line = "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfnygWyF8PbnGy0AHB7MaM5VpZ9cGBkZk2aQ";
+    let pem = |title: &str| {
+        format!(
+            "-----BEGIN {title} {}-----\n{line}\n{line}\n-----END {title} {}-----",
+            "KEY", "KEY"
+        )
+    };
+    all.extend([
+        (
+            "bearer-token",
+            "Authorization: Bearer abcdef0123456789".into(),
+            "abcdef0123456789".into(),
+        ),
+        ("basic-auth", "x Basic dXNlcjpodW50ZXIyMg==".into(), "dXNlcjpodW50ZXIyMg==".into()),
+        ("url-password", "postgres://user:hunter2!pw@db.example.com/x".into(), "hunter2!pw".into()),
+        ("url-password", "curl -u admin:hunter2!pw https://x".into(), "hunter2!pw".into()),
+        ("named-secret", "DB_PASSWORD=correcthorse".into(), "correcthorse".into()),
+        ("named-secret", "{\"clientSecret\": \"correct horse\"}".into(), "correct horse".into()),
+        ("named-secret", "password: hunter2battery".into(), "hunter2battery".into()),
+        ("private-key", pem("RSA PRIVATE"), line.into()),
+        ("private-key", pem("OPENSSH PRIVATE"), line.into()),
+    ]);
+    all
+}
+
+/// What is left of a text, and the kinds that were hidden.
+fn hidden(text: &str) -> (String, Vec<&'static str>) {
+    let mut redactor = Redactor::default();
+    let text = redactor.hide_in_text("t", text).into_owned();
+    let report = redactor.into_report();
+    (text, report.kinds().map(|(kind, _)| kind).collect())
+}
+
+#[track_caller]
+fn assert_hidden(text: &str, secret: &str, kind: &str) {
+    let (left, kinds) = hidden(text);
+    assert!(!left.contains(secret), "{kind} is left in {left}");
+    assert!(kinds.contains(&kind), "{kind} is not among {kinds:?} of {left}");
+    assert_eq!(hidden(&left), (left.clone(), vec![]), "what is hidden is hidden again");
+}
+
+#[test]
+fn a_secret_of_each_kind_is_hidden_in_text() {
+    for (kind, text, secret) in texts() {
+        assert_hidden(&text, &secret, kind);
+        assert_hidden(&format!("before {text} after"), &secret, kind);
+        assert_hidden(&format!("(see \"{text}\".)\n"), &secret, kind);
+    }
+}
+
+#[test]
+fn secrets_are_hidden_in_every_encoding() {
+    for (kind, text, secret) in texts() {
+        let base64 = STANDARD.encode(format!("a note: {text}\n"));
+        assert_hidden(&format!("echo {base64} | base64 -d"), &base64, kind);
+        let wrapped: Vec<_> = base64.as_bytes().chunks(76).collect();
+        let wrapped = String::from_utf8(wrapped.join(&b'\n')).unwrap();
+        assert_hidden(&wrapped, wrapped.lines().next().unwrap(), kind);
+        let escaped = RawJson::string(&text).to_string();
+        assert_hidden(&escaped, &secret.replace('\n', "\\n"), kind);
+        assert_hidden(RawJson::string(&escaped).as_str(), &secret, kind);
+        let units: String = text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        assert_hidden(&format!("x {units}"), &units[6..], kind);
+        let percent: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        assert_hidden(&format!("?q={percent}"), &percent[3..], kind);
+    }
+}
+
+#[test]
+fn names_of_fields_tell_of_secrets() {
+    let value = RawJson::parse(
+        r#"{"env":{"API_KEY":"abcd","tokens":["abcd"],"password":["abcd",1]},"args":"{\"pass\u0077ord\":\"a b c\"}","token":"$TOKEN"}"#,
+    )
+    .unwrap();
+    let mut redactor = Redactor::default();
+    let left = redactor.hide("entry 1", &value);
+    assert_eq!(
+        left.as_str(),
+        r#"{"env":{"API_KEY":"[redacted:named-secret]","tokens":["abcd"],"password":["[redacted:named-secret]",1]},"args":"{\"password\":\"[redacted:named-secret]\"}","token":"$TOKEN"}"#
+    );
+    assert_eq!(
+        redactor.into_report().to_json().as_str(),
+        r#"[{"kind":"named-secret","count":3,"places":["entry 1"]}]"#
+    );
+}
+
+#[test]
+fn what_a_name_gave_away_is_hidden_where_it_stands_alone() {
+    let mut redactor = Redactor::default();
+    let value = RawJson::parse(r#"{"password":"hunter2battery"}"#).unwrap();
+    redactor.hide("a", &value);
+    let plain = RawJson::parse(r#"["it is hunter2battery, not hunter2"]"#).unwrap();
+    let left = redactor.hide_known("b", &plain);
+    assert_eq!(left.as_str(), r#"["it is [redacted:named-secret], not hunter2"]"#);
+    assert_eq!(redactor.hide_known("c", &RawJson::null()), RawJson::null());
+}
+
+#[test]
+fn signatures_stay_unless_what_they_sign_is_changed() {
+    let signature = "q8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsA";
+    let entry = |thinking: &str, signature: &str| {
+        RawJson::parse(format!(
+            r#"{{"type":"message","message":{{"content":[{{"type":"thinking","thinking":"{thinking}"{signature}}}]}}}}"#
+        ))
+        .unwrap()
+    };
+    let signed = format!(r#","thinkingSignature":"{signature}""#);
+    let clean = entry("nothing", &signed);
+    let mut redactor = Redactor::default();
+    assert_eq!(redactor.hide("e", &clean), clean);
+    let left = redactor.hide("e", &entry("DB_PASSWORD=abcd", &signed));
+    assert_eq!(left, entry("DB_PASSWORD=[redacted:named-secret]", ""));
+}
+
+#[test]
+fn what_is_no_secret_stays() {
+    let image = STANDARD.encode([&b"\x89PNG\r\n\x1a\n"[..], &[0x9c; 4_000]].concat());
+    for text in [
+        "commit da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "id 550e8400-e29b-41d4-a716-446655440000, 0195D3C4-5B7A-7000-8000-0123456789AB",
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "integrity sha512-q8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsAq8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsAq8Xv2Lr9Tz4Kw1Yb6Ng==",
+        "call toolu_01XFDUDYJgAACzvnptvVoYELq8",
+        "sk-learn-is-a-library-and-this-is-no-key",
+        "task-management-and-risk-assessment-in-teams",
+        "https://example.com:8080/path@2x.png and user@example.com",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b",
+        "use std::collections::HashMap; fn token(&self) -> Option<Token> { self.token.clone() }",
+        "const { accessToken, refreshToken } = await login(user, password);",
+        "| token | type | secret: required | the author's keyboard |",
+        "pub fn decode_with_allow_trailing_bits2(Engine: GeneralPurposeConfig64)",
+        "\\u00e9t\\u00e9 and 100%25 and C:\\new\\table",
+        "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\nRTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD\n-----END CERTIFICATE-----",
+        &image,
+        &format!("data:image/png;base64,{image}"),
+    ] {
+        assert_eq!(hidden(text), (text.to_owned(), vec![]));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_taken_and_hiding_twice_changes_nothing(
+        text in r#"(\PC|[\\%"'=: \n]|token|PASSWORD=|\\u00|%4|-----BEGIN |PRIVATE KEY-----|Bearer ){0,60}"#
+    ) {
+        let (once, _) = hidden(&text);
+        prop_assert_eq!(&hidden(&once).0, &once);
+    }
+}
