@@ -104,6 +104,20 @@ impl RemotePlace {
     }
 }
 
+/// Has a storage ask the remote for what is missing, and follow it.
+#[cfg(feature = "indexed")]
+pub(crate) fn follow(
+    storage: session_store_indexed::storage::IndexedStorage,
+    remote: std::sync::Arc<dyn session_store_indexed::remote::Remote>,
+) -> Result<std::sync::Arc<dyn session_model::storage::SessionStorage>, OpenStorageError> {
+    use session_store_indexed::replica::{SharedOptions, SharedStorage};
+
+    let owner = storage.owner().unwrap_or_default().to_owned();
+    SharedStorage::start(std::sync::Arc::new(storage), remote, owner, SharedOptions::default())
+        .map(|storage| std::sync::Arc::new(storage) as _)
+        .map_err(|source| OpenStorageError::Backend { source: source.into() })
+}
+
 /// A remote, and how to publish to it.
 #[cfg(feature = "indexed")]
 pub(crate) type Connected = (

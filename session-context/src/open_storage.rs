@@ -16,7 +16,7 @@ use crate::percent::percent_decoded;
 /// | `/path`, `path` | a directory, made with mode 0700 if it is missing |
 /// | `file:///path` | the same, percent-encoded |
 /// | `indexed:///path` | the same, with an [index](open_indexed_storage) beside the sessions |
-/// | `indexed:///path?remote=redis://host` | the same, published to a Redis server |
+/// | `indexed:///path?remote=redis://host` | the same, shared with other hosts through a Redis server |
 /// | `memory:` | memory of its own |
 /// | `memory://name` | the memory of this name, shared within the process |
 ///
@@ -200,7 +200,11 @@ impl Place {
             #[cfg(feature = "indexed")]
             Self::Indexed(path, None) => Ok(Arc::new(indexed(path, None, make_missing)?)),
             #[cfg(feature = "indexed")]
-            Self::Indexed(path, Some(place)) => shared(path, place, make_missing),
+            Self::Indexed(path, Some(place)) => {
+                // A connection belongs to the thread that makes it.
+                let (remote, _) = place.connect()?;
+                crate::open_remote::follow(indexed(path, Some(place), make_missing)?, remote)
+            }
             #[cfg(not(feature = "indexed"))]
             Self::Indexed(..) => Err(feature_off("indexed")),
             #[cfg(feature = "memory")]
@@ -277,24 +281,6 @@ fn indexed(
         }
     };
     opened.map_err(|source| OpenStorageError::Backend { source: source.into() })
-}
-
-/// Opens a directory with its index and a remote that is asked for what is missing.
-#[cfg(feature = "indexed")]
-fn shared(
-    path: PathBuf,
-    place: RemotePlace,
-    make_missing: bool,
-) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
-    use session_store_indexed::replica::{SharedOptions, SharedStorage};
-
-    // A connection belongs to the thread that makes it.
-    let (remote, _) = place.connect()?;
-    let storage = indexed(path, Some(place), make_missing)?;
-    let owner = storage.owner().unwrap_or_default().to_owned();
-    SharedStorage::start(Arc::new(storage), remote, owner, SharedOptions::default())
-        .map(|storage| Arc::new(storage) as _)
-        .map_err(|source| OpenStorageError::Backend { source: source.into() })
 }
 
 /// Reads an `indexed:` URL, given from its second colon on.

@@ -40,6 +40,25 @@ pub(super) enum Place {
     Sentinels(Sentinels),
 }
 
+impl Place {
+    /// User, password and database of the server, whichever it is.
+    fn server(&self) -> &ConnectionInfo {
+        match self {
+            Self::One(info) => info,
+            #[cfg(feature = "redis-sentinel")]
+            Self::Sentinels(sentinels) => &sentinels.server,
+        }
+    }
+
+    fn server_mut(&mut self) -> &mut ConnectionInfo {
+        match self {
+            Self::One(info) => info,
+            #[cfg(feature = "redis-sentinel")]
+            Self::Sentinels(sentinels) => &mut sentinels.server,
+        }
+    }
+}
+
 /// An address or prefix that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot use this Redis address: {reason}")]
@@ -61,12 +80,7 @@ impl RedisAddress {
     /// configuration.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
-        #[allow(clippy::infallible_destructuring_match, reason = "not with sentinels")]
-        let info = match &mut self.place {
-            Place::One(info) => info,
-            #[cfg(feature = "redis-sentinel")]
-            Place::Sentinels(sentinels) => &mut sentinels.server,
-        };
+        let info = self.place.server_mut();
         if info.redis_settings().password().is_none() {
             let settings = info.redis_settings().clone().set_password(password);
             *info = info.clone().set_redis_settings(settings);
@@ -160,11 +174,7 @@ pub(super) fn decoded(text: &str) -> Result<String, InvalidAddress> {
 
 impl fmt::Display for RedisAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let settings = match &self.place {
-            Place::One(info) => info.redis_settings(),
-            #[cfg(feature = "redis-sentinel")]
-            Place::Sentinels(sentinels) => sentinels.server.redis_settings(),
-        };
+        let settings = self.place.server().redis_settings();
         match (settings.username(), settings.password()) {
             (None, None) => {}
             (Some(user), None) => write!(f, "{user}@")?,
