@@ -40,6 +40,9 @@ impl Identity {
     }
 }
 
+/// How often a file is made that others move aside at once.
+const ATTEMPTS: usize = 100;
+
 /// Makes sure that a private file is at `path`, with its directories, and returns its real path.
 ///
 /// New files are 0600 and new directories 0700 whatever the umask; an existing file loses the
@@ -49,11 +52,19 @@ pub(crate) fn ensure(path: &Path) -> Result<PathBuf, DatabaseError> {
         create_directories(parent)
             .map_err(|error| DatabaseError::file("create the directory", parent, error))?;
     }
-    create(path).map_err(|error| DatabaseError::file("create", path, error))?;
-    // SQLite keeps the log beside the file a link leads to.
-    let real = path
-        .canonicalize()
-        .map_err(|error| DatabaseError::file("find the real path of", path, error))?;
+    let mut attempts = 0..ATTEMPTS;
+    let real = loop {
+        create(path).map_err(|error| DatabaseError::file("create", path, error))?;
+        // SQLite keeps the log beside the file a link leads to.
+        match path.canonicalize() {
+            // Another process has just moved it aside, for being damaged.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempts.next().is_some() => {}
+            real => {
+                break real
+                    .map_err(|error| DatabaseError::file("find the real path of", path, error))?;
+            }
+        }
+    };
     for file in parts(&real) {
         tighten(&file).map_err(|error| DatabaseError::file("make private", &file, error))?;
     }
