@@ -5,7 +5,7 @@ use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{
@@ -166,7 +166,12 @@ impl Reader {
         let seen = Arc::clone(&ends);
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                let read = match event::poll(LOOK) {
+                // Crossterm would read a terminal that is gone for ever and ever.
+                if hung_up(LOOK) {
+                    let _ = sender.send(Err(io::ErrorKind::UnexpectedEof.into()));
+                    return;
+                }
+                let read = match event::poll(Duration::ZERO) {
                     Ok(false) => continue,
                     Ok(true) => event::read(),
                     Err(error) => Err(error),
@@ -182,11 +187,37 @@ impl Reader {
 
     fn end(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // It only reads; whatever became of it is of no consequence any more.
-            let _ = thread.join();
+        let Some(thread) = self.thread.take() else { return };
+        let start = Instant::now();
+        while !thread.is_finished() {
+            // A terminal that hung up in the middle of a read never gives it back.
+            if start.elapsed() > 10 * LOOK {
+                return;
+            }
+            std::thread::sleep(LOOK / 20);
         }
+        // It only reads; whatever became of it is of no consequence any more.
+        let _ = thread.join();
     }
+}
+
+/// Waits until something was typed, and tells whether the terminal is gone.
+#[cfg(unix)]
+fn hung_up(limit: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let stdin = io::stdin();
+    let mut typed = [PollFd::new(&stdin, PollFlags::IN)];
+    let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+    // After a signal the next look finds what there is.
+    let found = poll(&mut typed, Some(&limit)).unwrap_or_default();
+    found > 0 && typed[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+}
+
+#[cfg(not(unix))]
+fn hung_up(limit: Duration) -> bool {
+    let _ = event::poll(limit);
+    false
 }
 
 type Hook = dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync;

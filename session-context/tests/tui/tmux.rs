@@ -80,12 +80,26 @@ impl Tmux {
         self.run(&["resize-window", "-x", &width, "-y", &height]);
     }
 
+    /// The process of the shell, or of what it became.
+    pub fn shell(&self) -> u32 {
+        self.run(&["list-panes", "-F", "#{pane_pid}"]).trim().parse().unwrap()
+    }
+
     /// The process the shell runs.
     pub fn child(&self) -> u32 {
-        let shell = self.run(&["list-panes", "-F", "#{pane_pid}"]);
-        let shell = shell.trim();
+        let shell = self.shell();
         let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
         children.trim().parse().unwrap()
+    }
+
+    /// Ends the terminal, and waits for a process in it to be gone.
+    pub fn hang_up(&self, process: u32) {
+        self.run(&["kill-server"]);
+        let start = Instant::now();
+        while Path::new(&format!("/proc/{process}")).exists() {
+            assert!(start.elapsed() < PATIENCE, "it goes on without a terminal");
+            std::thread::yield_now();
+        }
     }
 
     /// What is on the screen.

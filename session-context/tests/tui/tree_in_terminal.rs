@@ -175,6 +175,15 @@ fn signals_give_the_terminal_back() {
 }
 
 #[test]
+fn it_ends_with_its_terminal() {
+    let tmux = with_demo();
+    // The shell, which would end with its terminal, is out of the way.
+    tmux.command("exec sessionctl tree -i demo.jsonl");
+    tmux.until(LEAF);
+    tmux.hang_up(tmux.shell());
+}
+
+#[test]
 fn it_stops_and_goes_on() {
     let tmux = with_demo();
     tmux.command("set -m; sessionctl tree -i demo.jsonl; echo ended $?");
