@@ -126,7 +126,7 @@ impl<'a> ListingOptions<'a> {
 ///
 /// # Errors
 ///
-/// [`SessionError::Storage`] if the listing failed as a whole.
+/// [`SessionError::Storage`](crate::SessionError::Storage) if the listing failed as a whole.
 ///
 /// # Cancel safety
 ///
