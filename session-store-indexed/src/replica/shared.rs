@@ -1,6 +1,7 @@
 //! A storage whose missing parts are fetched from the remote when they are asked for.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +178,18 @@ impl SessionStorage for SharedStorage {
         self.local.put(key, body, options).await
     }
 
+    async fn put_joined(
+        &self,
+        key: &StorageKey,
+        head: Payload,
+        source: &StorageKey,
+        part: Range<u64>,
+        options: PutOptions,
+    ) -> Result<ObjectMeta> {
+        self.head(source).await?;
+        self.local.put_joined(key, head, source, part, options).await
+    }
+
     async fn open_append(
         &self,
         key: &StorageKey,
@@ -194,6 +207,7 @@ impl SessionStorage for SharedStorage {
         to: &StorageKey,
         options: CopyOptions,
     ) -> Result<ObjectMeta> {
+        self.head(from).await?;
         self.local.copy(from, to, options).await
     }
 

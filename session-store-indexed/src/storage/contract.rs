@@ -57,8 +57,14 @@ impl SessionStorage for IndexedStorage {
         part: Range<u64>,
         options: PutOptions,
     ) -> Result<ObjectMeta> {
-        let _marking = self.marking(key, Mark::Rewritten);
-        self.inner.put_joined(key, head, source, part, options).await
+        let (options, waits) = self.here(options);
+        let marking = self.marking(key, Mark::Rewritten);
+        let meta = self.inner.put_joined(key, head, source, part, options).await?;
+        drop(marking);
+        if waits {
+            self.published(key, meta.size).await?;
+        }
+        Ok(meta)
     }
 
     async fn open_append(

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use pollster::block_on;
 use session_model::BlobRef;
 use session_model::storage::{
-    AppendOptions, SessionStorage, SessionStorageExt, StorageError, StorageErrorKind,
+    AppendOptions, CopyOptions, PutOptions, SessionStorage, SessionStorageExt, StorageError,
+    StorageErrorKind,
 };
 use session_store_indexed::remote::{FakeFaults, FakeRemote, Put, Remote};
 use session_store_indexed::replica::{SharedOptions, SharedStorage};
@@ -48,6 +49,24 @@ fn what_is_missing_is_fetched_when_it_is_read() {
     for name in [&*wrong, "settings.json", "sessions/b/nothing.jsonl"] {
         assert_eq!(read(&storage, name), Err(StorageErrorKind::NotFound), "{name}");
     }
+}
+
+#[test]
+fn what_is_missing_is_fetched_when_it_is_copied() {
+    let (remote, first, second) = two();
+    let storage = share(&second, &remote);
+    let content = first.read(&session());
+    let (joined, copied) = (key("sessions/b/joined.jsonl"), key("sessions/b/copied.jsonl"));
+    let part = 0..content.len() as u64;
+    let source = session();
+    let made = storage.put_joined(&joined, "".into(), &source, part, PutOptions::default());
+    block_on(made).unwrap();
+    assert_eq!(read(&storage, joined.as_str()).unwrap(), content);
+
+    let (remote, first, second) = two();
+    let storage = share(&second, &remote);
+    block_on(storage.copy(&session(), &copied, CopyOptions::default())).unwrap();
+    assert_eq!(read(&storage, copied.as_str()).unwrap(), first.read(&session()));
 }
 
 #[test]
