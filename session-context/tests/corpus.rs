@@ -12,7 +12,7 @@ type Property = fn(&[u8]);
 
 #[test]
 fn every_committed_input_holds() {
-    let properties: [(&str, Property); 10] = [
+    let properties: [(&str, Property); 11] = [
         ("breadcrumb", properties::breadcrumb),
         ("context", properties::context),
         ("file", properties::file),
@@ -23,6 +23,7 @@ fn every_committed_input_holds() {
         ("persisted", properties::persisted),
         ("title_slot", properties::title_slot),
         ("tree", properties::tree),
+        ("unpack", properties::unpack),
     ];
     let mut folders: Vec<_> = fs::read_dir(CORPUS)
         .unwrap()

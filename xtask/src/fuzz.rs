@@ -10,7 +10,7 @@ use crate::{
 };
 
 const FOLDER: &str = "session-model/fuzz";
-const TARGETS: [&str; 10] = [
+const TARGETS: [&str; 11] = [
     "breadcrumb",
     "context",
     "file",
@@ -21,6 +21,7 @@ const TARGETS: [&str; 10] = [
     "persisted",
     "title_slot",
     "tree",
+    "unpack",
 ];
 
 /// What to fuzz, and how long.

@@ -1,5 +1,6 @@
 //! The file around it all: tar, compressed with gzip.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 
 use bytes::Bytes;
@@ -64,22 +65,36 @@ impl Bundle {
             return Err(BundleError::NotABundle);
         }
         let limit = limits.for_bundle(bytes.len());
-        let overhead = TAR_OVERHEAD.saturating_mul(limits.max_members as u64 + 4);
-        let all = limit.saturating_add(MAX_MANIFEST).saturating_add(overhead);
-        let mut packed = bytes;
-        let mut archive = Archive::new(GzDecoder::new(&mut packed).take(all));
-        let bundle = read(&mut archive, limits, limit)?;
-        // The checksum stands at the end, behind what tar reads.
-        let mut rest = archive.into_inner();
-        let left = io::copy(&mut rest.by_ref(), &mut io::sink()).map_err(BundleError::damaged)?;
-        if rest.limit() == 0 {
+        let (mut packed, left) = (bytes, Cell::new(MAX_MANIFEST + 2 * TAR_OVERHEAD));
+        let mut archive = Archive::new(Capped { inner: GzDecoder::new(&mut packed), left: &left });
+        let read = read(&mut archive, limits, limit, &left);
+        if left.get() == 0 {
             return Err(BundleError::TooLarge { limit });
         }
+        let bundle = read?;
+        // The checksum stands at the end, behind what tar reads.
+        let mut rest = archive.into_inner();
+        let more = io::copy(&mut rest, &mut io::sink()).map_err(BundleError::damaged)?;
         drop(rest);
-        if left > TAR_OVERHEAD || !packed.is_empty() {
+        if more > TAR_OVERHEAD || left.get() == 0 || !packed.is_empty() {
             return Err(BundleError::damaged("something follows its end"));
         }
         Ok(bundle)
+    }
+}
+
+/// What is unpacked, up to a number of bytes that may grow meanwhile.
+struct Capped<'l, R> {
+    inner: R,
+    left: &'l Cell<u64>,
+}
+
+impl<R: Read> Read for Capped<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(usize::try_from(self.left.get()).unwrap_or(usize::MAX));
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left.set(self.left.get() - read as u64);
+        Ok(read)
     }
 }
 
@@ -97,17 +112,19 @@ fn read(
     archive: &mut Archive<impl Read>,
     limits: &BundleLimits,
     limit: u64,
+    left: &Cell<u64>,
 ) -> Result<Bundle, BundleError> {
     let mut files = archive.entries().map_err(BundleError::damaged)?;
     let first = match next(&mut files, MANIFEST, MAX_MANIFEST) {
         Err(BundleError::Damaged { .. }) => return Err(BundleError::NotABundle),
         read => read?,
     };
-    let Manifest { sessions, members, redacted } = manifest::read(first.clone())?;
+    let too_large = || BundleError::TooLarge { limit };
+    let manifest = manifest::read(first.clone(), limits.max_members)?.ok_or_else(too_large)?;
+    let Manifest { sessions, members, redacted } = manifest;
     let size = members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.bytes));
-    if members.len() > limits.max_members || size.is_none_or(|size| size > limit) {
-        return Err(BundleError::TooLarge { limit });
-    }
+    let size = size.filter(|size| *size <= limit).ok_or_else(too_large)?;
+    left.set(size + TAR_OVERHEAD * (members.len() as u64 + 4));
     let mut bundle = Bundle { sessions, redacted, ..Bundle::default() };
     for member in members {
         let bytes = next(&mut files, member.key.as_str(), member.bytes)?;

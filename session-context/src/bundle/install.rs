@@ -1,5 +1,6 @@
 //! Putting what a bundle holds into a storage.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -47,10 +48,11 @@ impl Bundle {
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Installed, BundleError> {
         let absent = self.absent(storage).await?;
+        let missing: BTreeSet<_> = absent.iter().copied().collect();
         let blobs = BlobStore::new(Arc::clone(storage))?;
         let mut done = Installed::default();
         for session in &self.sessions {
-            let list = if absent.contains(&&session.key) { &mut done.new } else { &mut done.equal };
+            let list = if missing.contains(&session.key) { &mut done.new } else { &mut done.equal };
             list.push(session.clone());
         }
         let mut written = Vec::new();
@@ -93,10 +95,10 @@ impl Bundle {
         if !conflicts.is_empty() {
             return Err(BundleError::Conflict { keys: conflicts });
         }
-        let is_session = |key: &StorageKey| self.sessions.iter().any(|session| session.key == *key);
+        let sessions: BTreeSet<_> = self.sessions.iter().map(|session| &session.key).collect();
         absent.sort_by_key(|key| {
             let is_child = artifacts_key(key).is_some();
-            (!is_blob(key), is_session(key), is_child, *key)
+            (!is_blob(key), sessions.contains(key), is_child, *key)
         });
         Ok(absent)
     }

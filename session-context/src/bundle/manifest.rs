@@ -66,8 +66,8 @@ pub(super) fn write(bundle: &Bundle) -> String {
     format!("{manifest}\n")
 }
 
-/// Reads a manifest and checks every name in it.
-pub(super) fn read(bytes: Bytes) -> Result<Manifest, BundleError> {
+/// Reads a manifest of so many files at most and checks every name in it; `None` if there are more.
+pub(super) fn read(bytes: Bytes, max_members: usize) -> Result<Option<Manifest>, BundleError> {
     let json = RawJson::parse(bytes).map_err(BundleError::damaged)?;
     let fields = json.as_object().ok_or(BundleError::NotABundle)?;
     if fields.text("format").as_deref() != Some(FORMAT) {
@@ -84,6 +84,9 @@ pub(super) fn read(bytes: Bytes) -> Result<Manifest, BundleError> {
         members: Vec::new(),
         redacted: fields.get("redacted").and_then(RawJson::as_bool).ok_or_else(incomplete)?,
     };
+    if list("sessions")?.items().len().max(list("members")?.items().len()) > max_members {
+        return Ok(None);
+    }
     for session in list("sessions")?.items() {
         let session = session.as_object().unwrap_or_default();
         let text = |name: &str| session.text(name).map(|text| text.into_owned());
@@ -102,7 +105,7 @@ pub(super) fn read(bytes: Bytes) -> Result<Manifest, BundleError> {
         });
     }
     manifest.check()?;
-    Ok(manifest)
+    Ok(Some(manifest))
 }
 
 fn key_of(name: &str) -> Result<StorageKey, BundleError> {
@@ -120,23 +123,31 @@ impl Manifest {
             let folder = artifacts_key(&session.key).filter(|_| is_place);
             folders.insert(folder.ok_or_else(|| unsafe_name(&session.key))?);
         }
-        let is_session = |key: &StorageKey| self.sessions.iter().any(|session| session.key == *key);
-        for (at, member) in self.members.iter().enumerate() {
+        // Sorted, they cannot be there twice.
+        let in_order = self.sessions.is_sorted_by(|a, b| a.key < b.key)
+            && self.members.is_sorted_by(|a, b| a.key < b.key);
+        if !in_order {
+            return Err(BundleError::damaged("its files are not in order"));
+        }
+        let sessions: BTreeSet<_> = self.sessions.iter().map(|session| &session.key).collect();
+        let listed: BTreeSet<_> = self.members.iter().map(|member| &member.key).collect();
+        for member in &self.members {
             let mut folder = member.key.parent();
-            while let Some(above) = folder.as_ref().filter(|folder| !folders.contains(*folder)) {
+            while let Some(above) = folder.as_ref() {
+                if listed.contains(above) {
+                    return Err(BundleError::damaged(format!("{above} is a file and a folder")));
+                }
+                if folders.contains(above) {
+                    break;
+                }
                 folder = above.parent();
             }
             let is_blob = member.key.as_str() == format!("{BLOBS_DIR}/{}", member.sha256)
                 && BlobRef::from_hex(&member.sha256).is_ok();
-            if folder.is_none() && !is_blob && !is_session(&member.key) {
+            if folder.is_none() && !is_blob && !sessions.contains(&member.key) {
                 return Err(unsafe_name(&member.key));
             }
-            // Sorted, they cannot be there twice.
-            if at > 0 && self.members[at - 1].key >= member.key {
-                return Err(BundleError::damaged("its files are not in order"));
-            }
         }
-        let listed: BTreeSet<_> = self.members.iter().map(|member| &member.key).collect();
         match self.sessions.iter().find(|session| !listed.contains(&session.key)) {
             Some(session) => Err(BundleError::damaged(format!("{} is not in it", session.key))),
             None if self.sessions.is_empty() => Err(BundleError::damaged("it holds no session")),

@@ -1,5 +1,7 @@
 //! An export as Markdown.
 
+mod prose;
+
 use super::details::{facts, redaction_note, title};
 use super::item::{Item, Voice};
 use super::part::Part;
@@ -48,10 +50,13 @@ fn write(out: &mut String, item: &Item) {
 
 fn write_part(out: &mut String, part: &Part) {
     match part {
-        Part::Prose(text) => {
-            out.push_str(visible(text).trim_end());
-            out.push('\n');
-        }
+        Part::Prose(text) => match prose::harmless(&visible(text)) {
+            Some(text) => {
+                out.push_str(&text);
+                out.push('\n');
+            }
+            None => fenced(out, "", text),
+        },
         Part::Verbatim { language, text } => fenced(out, language, text),
         Part::Thinking(text) => {
             out.push_str("<details><summary>Thinking</summary>\n\n");

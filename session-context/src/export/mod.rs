@@ -16,7 +16,7 @@ mod scope;
 #[cfg(test)]
 mod tests;
 mod text;
-mod visible;
+pub(crate) mod visible;
 
 use std::collections::BTreeMap;
 
@@ -92,6 +92,20 @@ impl Export {
     ///
     /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry) if the scope names one.
     pub fn new(document: &SessionDocument, options: &ExportOptions) -> Result<Self> {
+        Self::with_progress(document, options, |_, _| {})
+    }
+
+    /// Takes what is wanted of a session; `progress` is told how many bytes were looked through for
+    /// secrets, and how many there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_progress(
+        document: &SessionDocument,
+        options: &ExportOptions,
+        progress: impl FnMut(u64, u64),
+    ) -> Result<Self> {
         let tree = document.tree();
         let (nodes, leaf) = options.scope.nodes(tree)?;
         let mut parts = Parts {
@@ -100,7 +114,7 @@ impl Export {
             entries: nodes.iter().map(|node| tree.entry(*node).json()).collect(),
             labels: labels(tree, &nodes),
         };
-        let hidden = options.redact.then(|| parts.hide());
+        let hidden = options.redact.then(|| parts.hide(progress));
         let taken = parts.entries.iter().filter_map(Entry::from_json);
         let mut entries = SessionTree::from_entries(taken.collect());
         let leaf = leaf.and_then(|leaf| nodes.iter().position(|node| *node == leaf));
@@ -178,10 +192,22 @@ struct Parts {
 }
 
 impl Parts {
-    fn hide(&mut self) -> RedactionReport {
+    fn hide(&mut self, mut progress: impl FnMut(u64, u64)) -> RedactionReport {
         let mut redactor = Redactor::default();
-        self.each(|place, value| redactor.hide(place, value));
-        self.each(|place, value| redactor.hide_known(place, value));
+        let bytes = self.entries.iter().map(|entry| entry.as_bytes().len() as u64).sum::<u64>() * 2;
+        let mut done = 0;
+        let mut tell = |value: &RawJson| {
+            done += value.as_bytes().len() as u64;
+            progress(done.min(bytes), bytes);
+        };
+        self.each(|place, value| {
+            tell(value);
+            redactor.hide(place, value)
+        });
+        self.each(|place, value| {
+            tell(value);
+            redactor.hide_known(place, value)
+        });
         redactor.into_report()
     }
 

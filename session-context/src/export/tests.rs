@@ -6,6 +6,7 @@ use session_model::document::{LoadOptions, SessionDocument};
 use session_model::json::RawJson;
 
 use super::*;
+use crate::redact::encodings::encodings;
 use crate::redact::tests::texts;
 
 fn document(lines: &[String]) -> SessionDocument {
@@ -84,6 +85,79 @@ fn a_secret_of_each_kind_is_in_no_format() {
         assert_eq!(open.hidden(), None);
         assert!(open.render(Format::Json).contains(&escaped), "{kind}");
     }
+}
+
+/// All text of an export as it can be read.
+fn readable(format: Format, out: &str) -> String {
+    let mut text = String::new();
+    match format {
+        Format::Json | Format::Claude | Format::Codex => {
+            let documents = if format == Format::Json { vec![out] } else { out.lines().collect() };
+            for document in documents {
+                RawJson::parse(document.to_owned()).unwrap().map_strings(|string| {
+                    text.push_str(&format!("{}\n", string.text));
+                    None
+                });
+            }
+        }
+        Format::Html => {
+            text = out.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+            text = text.replace("&amp;", "&");
+        }
+        _ => text = out.to_owned(),
+    }
+    text
+}
+
+#[test]
+fn no_encoding_of_a_secret_is_in_any_format() {
+    let mut kinds = std::collections::BTreeSet::new();
+    let wanted = ["anthropic-key", "named-secret", "private-key", "url-password"];
+    let chosen =
+        texts().into_iter().filter(|(kind, ..)| wanted.contains(kind) && kinds.insert(*kind));
+    for (kind, text, secret) in chosen.collect::<Vec<_>>() {
+        let all = encodings(&text, &secret);
+        let texts: Vec<_> = all.iter().map(|encoded| encoded.text.as_str()).collect();
+        let texts = texts.join("\n;\n");
+        let open = RawJson::string(&texts);
+        let lines = [
+            format!(r#"{{"type":"session","version":3,"id":"s","cwd":"/w","title":{open}}}"#),
+            format!(
+                r#"{{"type":"message","id":"a","parentId":null,"message":{{"role":"assistant","content":[{{"type":"text","text":{open}}},{{"type":"toolCall","id":"c","name":"bash","arguments":{{"command":{open}}}}}]}}}}"#
+            ),
+            format!(
+                r#"{{"type":"message","id":"b","parentId":"a","message":{{"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{{"type":"text","text":{open}}}]}}}}"#
+            ),
+            format!(
+                r#"{{"type":"branch_summary","id":"c","parentId":"b","fromId":"a","summary":{open}}}"#
+            ),
+            format!(r#"{{"type":"label","id":"d","parentId":"c","targetId":"a","label":{open}}}"#),
+        ];
+        let options = ExportOptions::default().scope(Scope::All);
+        let (hidden, open) =
+            (export(&lines, &options), export(&lines, &options.without_redaction()));
+        let json = readable(Format::Json, &open.render(Format::Json));
+        for encoded in &all {
+            assert!(encoded.is_in(&json), "{kind} as {} is not in the session", encoded.way);
+        }
+        for format in Format::ALL {
+            let out = readable(format, &hidden.render(format));
+            for encoded in &all {
+                assert!(!encoded.is_in(&out), "{kind} as {} is in {format}", encoded.way);
+            }
+        }
+    }
+}
+
+#[test]
+fn progress_is_told_to_the_end() {
+    let mut told = Vec::new();
+    let document = document(&branches());
+    let options = ExportOptions::default().scope(Scope::All);
+    Export::with_progress(&document, &options, |done, all| told.push((done, all))).unwrap();
+    let all = branches()[1..].iter().map(|line| line.len() as u64).sum::<u64>() * 2;
+    assert!(told.is_sorted() && told.iter().all(|(_, of)| *of == all), "{told:?}");
+    assert_eq!(told.last(), Some(&(all, all)));
 }
 
 fn said(id: &str, parent: &str, text: &str) -> String {

@@ -42,7 +42,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// The length of a sequence that sets colours, moves the cursor or names the window.
-fn terminal_sequence(text: &str) -> Option<usize> {
+pub(crate) fn terminal_sequence(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     match bytes.get(..2)? {
         b"\x1b[" => {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use memchr::memmem;
 use session_model::json::RawJson;
 
 use super::{Conversion, ImportLimits, Tool, convert};
@@ -135,7 +136,9 @@ fn look_into(
             open.push((path, depth + 1));
         } else if kind.is_file() && name.ends_with(".jsonl") {
             match tool {
-                Tool::Claude if name.starts_with("agent-") => found.agents += 1,
+                Tool::Claude if name.starts_with("agent-") && worked_for_another(&path) => {
+                    found.agents += 1;
+                }
                 Tool::Codex if matches!(&*name, "history.jsonl" | "session_index.jsonl") => {}
                 _ => match item.metadata() {
                     Ok(meta) => found.sources.push(source_of(path, &meta)),
@@ -145,6 +148,16 @@ fn look_into(
         }
     }
     Ok(())
+}
+
+/// Tells whether a file of Claude Code is of an agent that worked for a session, as its first record
+/// says. Why one cannot be read is told when it is imported.
+fn worked_for_another(path: &Path) -> bool {
+    const MARK: &[u8] = b"\"isSidechain\":";
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(GLIMPSE_BYTES).read_to_end(&mut head));
+    let said = memmem::find(&head, MARK).map(|at| head[at + MARK.len()..].trim_ascii_start());
+    read.is_ok() && said.is_some_and(|said| said.starts_with(b"true"))
 }
 
 fn source_of(path: PathBuf, meta: &fs::Metadata) -> Source {

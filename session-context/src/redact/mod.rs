@@ -2,13 +2,16 @@
 //!
 //! Found are keys and tokens of a known form, private keys, passwords in URLs, values of names that
 //! announce a secret (`API_KEY=…`, `"password": "…"`, `--token …`), and long random strings; also
-//! inside base64, escapes of JSON in JSON, and encoded URLs. `docs/export.md` lists the kinds.
-//! Each secret becomes `[redacted:kind]`. Signatures and sealed thinking stay: they are of use to
-//! their provider only, and with a byte changed to nobody.
+//! inside base64, escapes of JSON in JSON, pages, encoded URLs, and bytes that are no text.
+//! `docs/export.md` lists the kinds. Each secret becomes `[redacted:kind]`. Signatures and sealed
+//! thinking stay: they are of use to their provider only, and with a byte changed to nobody.
 
 mod assignment;
+#[cfg(test)]
+pub(crate) mod encodings;
 mod hit;
 mod json;
+mod known;
 mod names;
 mod patterns;
 mod report;
@@ -18,27 +21,17 @@ pub(crate) mod tests;
 mod views;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use regex::{Regex, RegexBuilder};
 use session_model::json::RawJson;
 
 use hit::{Hit, joined};
+use known::Known;
 pub use report::{Hidden, RedactionReport};
 use runs::Wanted;
 use views::{Encoding, View};
 
 /// How many encodings within each other are looked into.
 const MAX_DEPTH: u8 = 3;
-
-/// The shortest secret that is looked for wherever else it stands, in bytes.
-const MIN_KNOWN: usize = 8;
-
-/// The longest one, in bytes.
-const MAX_KNOWN: usize = 512;
-
-/// How much memory the search for known secrets may take, in bytes; a million of them fit.
-const MAX_FINDER: usize = 1 << 30;
 
 /// Hides secrets and keeps count of them.
 ///
@@ -58,135 +51,203 @@ const MAX_FINDER: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub struct Redactor {
     report: RedactionReport,
-    /// Secrets and their kinds, those that are long first.
-    known: BTreeSet<(std::cmp::Reverse<usize>, String, &'static str)>,
-    finder: Option<Regex>,
+    known: Known,
 }
 
 impl Redactor {
     /// Hides secrets in a text; `place` is what the report calls it.
     pub fn hide_in_text<'t>(&mut self, place: &str, text: &'t str) -> Cow<'t, str> {
-        match self.hidden(place, text, find(text, true)) {
-            Some(hidden) => hidden.into(),
-            None => text.into(),
-        }
+        let hits = self.learned(text, find(text, Look::ALL));
+        self.hidden(place, text, hits)
     }
 
     /// Hides secrets in all strings of a value, and in the names of its fields.
     pub fn hide(&mut self, place: &str, value: &RawJson) -> RawJson {
-        let hidden =
-            value.map_strings(|string| self.hidden(place, &string.text, json::find(string)));
-        hidden
-            .map_or_else(|| value.clone(), |hidden| json::without_broken_signatures(value, hidden))
-    }
-
-    /// Hides in a text what was found so far elsewhere.
-    pub fn hide_known_in_text<'t>(&mut self, place: &str, text: &'t str) -> Cow<'t, str> {
-        match self.find_known(text).and_then(|hits| self.hidden(place, text, hits)) {
-            Some(hidden) => hidden.into(),
-            None => text.into(),
-        }
-    }
-
-    /// Hides in all strings of a value what was found so far elsewhere.
-    pub fn hide_known(&mut self, place: &str, value: &RawJson) -> RawJson {
-        if self.find_known(value.as_str()).is_none() {
-            return value.clone();
-        }
         let hidden = value.map_strings(|string| {
-            let hits = self.find_known(&string.text).filter(|_| !json::is_sealed(&string.field))?;
-            self.hidden(place, &string.text, hits)
+            let hits = self.learned(&string.text, json::find(string));
+            changed(self.hidden(place, &string.text, hits))
         });
         hidden
             .map_or_else(|| value.clone(), |hidden| json::without_broken_signatures(value, hidden))
     }
 
-    /// Returns what was hidden.
-    pub fn into_report(self) -> RedactionReport {
-        self.report
+    /// Hides secrets in bytes. Those that are no text, or UTF-16, keep their length: a `*` stands
+    /// for each character.
+    pub fn hide_in_bytes<'b>(&mut self, place: &str, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        match text_of(bytes) {
+            Some(text) => into_bytes(self.hide_in_text(place, text)),
+            None => {
+                let Some(view) = View::strings(bytes) else { return bytes.into() };
+                let hits = self.learned(&view.text, find(&view.text, Look::ALL));
+                self.starred(place, bytes, &view, &hits)
+            }
+        }
     }
 
-    /// Writes a text anew without the secrets; `None` if there are none.
-    fn hidden(&mut self, place: &str, text: &str, hits: Vec<Hit>) -> Option<String> {
-        if hits.is_empty() {
-            return None;
+    /// Hides in a text what was found so far elsewhere.
+    pub fn hide_known_in_text<'t>(&mut self, place: &str, text: &'t str) -> Cow<'t, str> {
+        let hits = self.find_known(text);
+        self.hidden(place, text, hits)
+    }
+
+    /// Hides in all strings of a value what was found so far elsewhere.
+    pub fn hide_known(&mut self, place: &str, value: &RawJson) -> RawJson {
+        if self.known.is_empty() {
+            return value.clone();
         }
-        let place = match find(place, false) {
-            hits if hits.is_empty() => place.to_owned(),
-            _ => "[redacted]".to_owned(),
-        };
+        let hidden = value.map_strings(|string| {
+            let hits = json::unsealed(string, self.find_known(&string.text));
+            changed(self.hidden(place, &string.text, hits))
+        });
+        hidden
+            .map_or_else(|| value.clone(), |hidden| json::without_broken_signatures(value, hidden))
+    }
+
+    /// Hides in bytes what was found so far elsewhere, as [`hide_in_bytes`](Self::hide_in_bytes).
+    pub fn hide_known_in_bytes<'b>(&mut self, place: &str, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        match text_of(bytes) {
+            Some(text) => into_bytes(self.hide_known_in_text(place, text)),
+            None => {
+                let Some(view) = View::strings(bytes) else { return bytes.into() };
+                let hits = self.find_known(&view.text);
+                self.starred(place, bytes, &view, &hits)
+            }
+        }
+    }
+
+    /// Returns what was hidden. Places with a secret in their name are called `[redacted]`.
+    pub fn into_report(mut self) -> RedactionReport {
+        let mut report = std::mem::take(&mut self.report);
+        report.hide_places(|place| {
+            !find(place, Look::Secrets { random: false }).is_empty()
+                || !self.find_known(place).is_empty()
+        });
+        report
+    }
+
+    /// Writes a text anew without the secrets.
+    fn hidden<'t>(&mut self, place: &str, text: &'t str, hits: Vec<Hit>) -> Cow<'t, str> {
+        if hits.is_empty() {
+            return text.into();
+        }
+        self.count(place, &hits);
         let (mut out, mut clean) = (String::with_capacity(text.len()), 0);
         for Hit { range, kind, .. } in hits {
-            let secret = &text[range.clone()];
-            for part in secret.split(' ').filter(|part| is_telling(part, kind)) {
-                let known = (std::cmp::Reverse(part.len()), part.to_owned(), kind);
-                if self.known.insert(known) {
-                    self.finder = None;
-                }
-            }
             out.push_str(&text[clean..range.start]);
             out.push_str(&format!("[redacted:{kind}]"));
             clean = range.end;
-            self.report.add(kind, &place);
         }
         out.push_str(&text[clean..]);
-        Some(out)
+        out.into()
     }
 
-    fn find_known(&mut self, text: &str) -> Option<Vec<Hit>> {
-        if self.known.is_empty() {
-            return None;
+    /// Writes a star for each character of secrets in bytes that are no text.
+    fn starred<'b>(
+        &mut self,
+        place: &str,
+        bytes: &'b [u8],
+        view: &View,
+        hits: &[Hit],
+    ) -> Cow<'b, [u8]> {
+        if hits.is_empty() {
+            return bytes.into();
         }
-        if self.finder.is_none() {
-            let all: Vec<_> =
-                self.known.iter().map(|(_, secret, _)| regex::escape(secret)).collect();
-            let all = RegexBuilder::new(&all.join("|")).size_limit(MAX_FINDER).build();
-            self.finder = all.ok();
+        self.count(place, hits);
+        let mut out = bytes.to_vec();
+        for hit in hits {
+            let secret = &mut out[view.source(hit.range.clone())];
+            secret.iter_mut().filter(|byte| **byte != 0).for_each(|byte| *byte = b'*');
         }
-        let finder = self.finder.as_ref()?;
-        let kind = |found: &str| {
-            let known = self.known.iter().find(|(_, secret, _)| secret == found);
-            known.map_or(assignment::KIND, |(_, _, kind)| kind)
-        };
-        let hits: Vec<_> =
-            finder.find_iter(text).map(|m| Hit::new(m.range(), kind(m.as_str()), 0)).collect();
-        (!hits.is_empty()).then_some(hits)
+        out.into()
+    }
+
+    fn count(&mut self, place: &str, hits: &[Hit]) {
+        hits.iter().for_each(|hit| self.report.add(hit.kind, place));
+    }
+
+    /// Takes what was found in a text among what is known.
+    fn learned(&mut self, text: &str, hits: Vec<Hit>) -> Vec<Hit> {
+        hits.iter().for_each(|hit| self.known.add(&text[hit.range.clone()], hit.kind));
+        hits
+    }
+
+    fn find_known(&mut self, text: &str) -> Vec<Hit> {
+        self.known.finder().map(|known| find(text, Look::Known(&known))).unwrap_or_default()
     }
 }
 
-/// Tells whether a secret, or a word of it, is worth looking for elsewhere. A name may announce a
-/// plain word, and that would be hidden wherever somebody uses it.
-fn is_telling(secret: &str, kind: &str) -> bool {
-    let is_word = || secret.chars().all(|c| c.is_alphabetic() || c == '_');
-    (MIN_KNOWN..=MAX_KNOWN).contains(&secret.len())
-        && !secret.contains(|c: char| c.is_whitespace() || c == '\\')
-        && (kind != assignment::KIND || !is_word())
+/// What a string became, if it became another.
+fn changed(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    }
 }
 
-/// Finds all secrets of a text; `random` ones only if asked.
-fn find(text: &str, random: bool) -> Vec<Hit> {
+fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => text.as_bytes().into(),
+        Cow::Owned(text) => text.into_bytes().into(),
+    }
+}
+
+/// The text that bytes are; zeros are in no text of UTF-8.
+fn text_of(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+enum Look<'k> {
+    /// What looks like a secret; random runs only if asked.
+    Secrets { random: bool },
+    /// Secrets that were found elsewhere.
+    Known(&'k known::Finder),
+}
+
+impl Look<'_> {
+    const ALL: Self = Self::Secrets { random: true };
+}
+
+/// Finds what is looked for in a text.
+fn find(text: &str, look: Look<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    collect(text, random, 0, &mut hits);
+    collect(text, look, 0, &mut hits);
     joined(hits)
 }
 
-fn collect(text: &str, random: bool, depth: u8, hits: &mut Vec<Hit>) {
-    patterns::find(text, hits);
-    assignment::find(text, hits);
+fn collect(text: &str, look: Look<'_>, depth: u8, hits: &mut Vec<Hit>) {
+    let random = match look {
+        Look::Secrets { random } => {
+            patterns::find(text, hits);
+            assignment::find(text, hits);
+            random
+        }
+        Look::Known(finder) => {
+            finder.find(text, hits);
+            false
+        }
+    };
     let deeper = depth < MAX_DEPTH;
-    let mut inside = |text: &str| {
+    let mut inside = |text: &str, random: bool| {
+        let look = match look {
+            Look::Secrets { .. } => Look::Secrets { random },
+            known => known,
+        };
         let mut hits = Vec::new();
-        collect(text, random, depth + 1, &mut hits);
-        hits.first().map(|hit| hit.kind)
+        collect(text, look, depth + 1, &mut hits);
+        hits
     };
     runs::find(text, Wanted { random, base64: deeper }, &mut inside, hits);
     if !deeper {
         return;
     }
-    for encoding in [Encoding::Escapes, Encoding::Percent] {
+    for encoding in Encoding::ALL {
         let Some(view) = View::of(text, encoding) else { continue };
-        let mut inside = Vec::new();
-        collect(&view.text, random, depth + 1, &mut inside);
-        hits.extend(inside.into_iter().map(|hit| hit.at(view.source(hit.range.clone()))));
+        hits.extend(
+            inside(&view.text, random)
+                .into_iter()
+                .map(|hit| hit.at(view.source(hit.range.clone()))),
+        );
     }
 }

@@ -30,6 +30,16 @@ impl RedactionReport {
         }
     }
 
+    /// Names no place that tells a secret.
+    pub(super) fn hide_places(&mut self, mut tells: impl FnMut(&str) -> bool) {
+        for hidden in self.kinds.values_mut() {
+            let places = std::mem::take(&mut hidden.places).into_iter();
+            let named =
+                places.map(|place| if tells(&place) { "[redacted]".to_owned() } else { place });
+            hidden.places = named.collect();
+        }
+    }
+
     /// Returns what was hidden, sorted by kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &Hidden)> {
         self.kinds.iter().map(|(kind, hidden)| (*kind, hidden))

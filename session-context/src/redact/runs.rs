@@ -6,6 +6,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::hit::Hit;
+use super::views::View;
 
 /// The kind of a secret that looks like chance.
 pub(super) const KIND: &str = "high-entropy";
@@ -13,17 +14,17 @@ pub(super) const KIND: &str = "high-entropy";
 /// Behind everything else.
 const RANK: usize = 2_000;
 
-/// The shortest run that is decoded, in bytes.
+/// The shortest run that is decoded, and the shortest line of one that goes on, in bytes.
 const MIN_BASE64: usize = 16;
 
 /// How long a run is that may be a secret by itself, in bytes; longer ones are data.
 const RANDOM: std::ops::RangeInclusive<usize> = 24..=128;
 
-/// The longest run that is also decoded piece by piece, in bytes.
-const MAX_PIECES: usize = 512;
+/// How long lines of data are at least, in bytes.
+const MIN_BLOCK: usize = 48;
 
-/// A line of base64 that goes on in the next is at least this long, in bytes.
-const MIN_WRAPPED: usize = 48;
+/// How far lines of base64 are indented at most, in bytes.
+const MAX_INDENT: usize = 32;
 
 /// What is no secret however random it looks: ids of calls and answers, public keys, digests, and
 /// base64 of small images.
@@ -55,11 +56,13 @@ const STARTS: &[&str] = &[
 /// What announces that a digest follows.
 const BEFORE: &[&str] = &["SHA256:", "MD5:", "h1:", "sha256:", "sha512:", "integrity="];
 
-const CONFIG: GeneralPurposeConfig = GeneralPurposeConfig::new()
-    .with_decode_allow_trailing_bits(true)
-    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
-const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, CONFIG);
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, CONFIG);
+/// Takes base64 without padding, wherever it was cut.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// Which runs count.
 #[derive(Clone, Copy, Debug)]
@@ -70,15 +73,13 @@ pub(super) struct Wanted {
     pub(super) base64: bool,
 }
 
-/// Finds random runs, and those whose decoded text `find_in` finds a secret in; it tells the kind.
-pub(super) fn find(
-    text: &str,
-    wanted: Wanted,
-    find_in: &mut dyn FnMut(&str) -> Option<&'static str>,
-    hits: &mut Vec<Hit>,
-) {
+/// Finds secrets in a text; it is told whether random runs count there.
+pub(super) type FindIn<'f> = &'f mut dyn FnMut(&str, bool) -> Vec<Hit>;
+
+/// Finds random runs, and those whose decoded text `find_in` finds a secret in.
+pub(super) fn find(text: &str, wanted: Wanted, find_in: FindIn<'_>, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let (mut at, mut room) = (0, Room::default());
     while let Some(skipped) = bytes[at..].iter().position(|byte| IN_RUN[usize::from(*byte)]) {
         let start = at + skipped;
         let end = run_end(bytes, start);
@@ -89,40 +90,73 @@ pub(super) fn find(
         let run = &text[start..end];
         let before = hits.len();
         if wanted.base64 {
-            look_into(run, start, find_in, hits);
+            room.look_into(run, start, wanted.random, find_in, hits);
         }
-        if wanted.random && hits.len() == before && is_random(run) && !is_known(&text[..start], run)
-        {
-            hits.push(Hit::new(start..end, KIND, RANK));
+        if !wanted.random || hits.len() > before || is_block(run) {
+            continue;
+        }
+        for line in run.split(is_space).filter(|line| is_random(line)) {
+            let from = start + (line.as_ptr() as usize - run.as_ptr() as usize);
+            if !is_known(&text[..from], line) {
+                hits.push(Hit::new(from..from + line.len(), KIND, RANK + 1));
+            }
         }
     }
 }
 
-/// Decodes a run or, if that gives nothing, its lines and the parts between slashes, which may be
-/// those of a path.
-fn look_into(
-    run: &str,
-    start: usize,
-    find_in: &mut dyn FnMut(&str) -> Option<&'static str>,
-    hits: &mut Vec<Hit>,
-) {
-    let mut look = |piece: &str| {
-        let kind = Some(piece).filter(|piece| piece.len() >= MIN_BASE64).and_then(decoded);
-        let Some(kind) = kind.and_then(|text| find_in(&text)) else { return false };
-        let from = start + (piece.as_ptr() as usize - run.as_ptr() as usize);
-        hits.push(Hit::new(from..from + piece.len(), kind, RANK));
-        true
-    };
-    if look(run) {
-        return;
-    }
-    for line in run.split(['\n', '\r']) {
-        if (line.len() == run.len() || !look(line)) && line.len() <= MAX_PIECES {
-            line.split('/').filter(|piece| piece.len() < line.len()).for_each(|piece| {
-                look(piece);
-            });
+/// What runs are decoded in, one after the other.
+#[derive(Default)]
+struct Room {
+    /// A run without line ends and padding, in the standard alphabet.
+    clean: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Room {
+    /// Decodes a run from each place where a group of four may begin: something else may stand
+    /// before it, as in a path, or its beginning may be cut off.
+    fn look_into(
+        &mut self,
+        run: &str,
+        start: usize,
+        random: bool,
+        find_in: FindIn<'_>,
+        hits: &mut Vec<Hit>,
+    ) {
+        self.clean.clear();
+        self.clean.extend(run.bytes().filter_map(|byte| match byte {
+            b'-' => Some(b'+'),
+            b'_' => Some(b'/'),
+            byte => IN_RUN[usize::from(byte)].then_some(byte),
+        }));
+        for cut in 0..4 {
+            let part = self.clean.get(cut..).unwrap_or_default();
+            let part = &part[..part.len() - usize::from(part.len() % 4 == 1)];
+            self.decoded.clear();
+            if BASE64.decode_vec(part, &mut self.decoded).is_err() {
+                continue;
+            }
+            let Some(view) = View::strings(&self.decoded) else { continue };
+            for hit in find_in(&view.text, random && view.is_all_text()) {
+                // The text around goes too: the ends of the secret share letters with it.
+                let inside = view.source(view.string_around(&hit.range));
+                let first = cut + inside.start / 3 * 4;
+                let last = (cut + (inside.end * 4).div_ceil(3)).min(self.clean.len());
+                let from = start + place_of(run, first);
+                let to = match last == self.clean.len() {
+                    true => start + run.len(),
+                    false => start + place_of(run, last - 1) + 1,
+                };
+                hits.push(Hit::new(from..to, hit.kind, RANK));
+            }
         }
     }
+}
+
+/// Where a character of the cleaned run stands in it.
+fn place_of(run: &str, at: usize) -> usize {
+    let in_run = run.bytes().enumerate().filter(|(_, byte)| IN_RUN[usize::from(*byte)]);
+    in_run.map(|(place, _)| place).nth(at).unwrap_or(run.len())
 }
 
 /// The bytes of base64, in either alphabet, without padding.
@@ -137,7 +171,11 @@ const IN_RUN: [bool; 256] = {
     table
 };
 
-/// The end of a run, its padding included; base64 goes on over line ends.
+fn is_space(c: char) -> bool {
+    matches!(c, '\n' | '\r' | ' ' | '\t')
+}
+
+/// The end of a run, its padding included; base64 goes on over line ends, indented or not.
 fn run_end(bytes: &[u8], start: usize) -> usize {
     let mut line = start;
     loop {
@@ -147,11 +185,12 @@ fn run_end(bytes: &[u8], start: usize) -> usize {
         let next = match bytes.get(end..) {
             Some([b'\n', ..]) => end + 1,
             Some([b'\r', b'\n', ..]) => end + 2,
-            _ => usize::MAX,
+            _ => bytes.len(),
         };
-        let goes_on = len >= MIN_WRAPPED
-            && len % 4 == 0
-            && bytes.get(next).is_some_and(|byte| IN_RUN[usize::from(*byte)]);
+        let indent = bytes[next..].iter().take(MAX_INDENT);
+        let next = next + indent.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let goes_on =
+            len >= MIN_BASE64 && bytes.get(next).is_some_and(|byte| IN_RUN[usize::from(*byte)]);
         if !goes_on {
             return end + bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
         }
@@ -159,44 +198,10 @@ fn run_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Decodes base64 if it is text.
-fn decoded(run: &str) -> Option<String> {
-    let engine = if run.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
-    let run: std::borrow::Cow<'_, [u8]> = match run.contains('\n') {
-        true => {
-            run.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect::<Vec<_>>().into()
-        }
-        false => run.as_bytes().into(),
-    };
-    let mut run = &*run;
-    while let Some(rest) = run.strip_suffix(b"=") {
-        run = rest;
-    }
-    if run.len() % 4 == 1 {
-        run = &run[..run.len() - 1];
-    }
-    // Most runs are words, hashes or images; a beginning tells.
-    let mut beginning = [0; 48];
-    let head = &run[..run.len().min(64) / 4 * 4];
-    let read = engine.decode_slice(head, &mut beginning).ok()?;
-    if !is_text(&beginning[..read]) {
-        return None;
-    }
-    let all = engine.decode(run).ok()?;
-    Some(String::from_utf8_lossy(&all).into_owned())
-}
-
-/// Tells whether bytes are the beginning of a text.
-fn is_text(bytes: &[u8]) -> bool {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        // A character may be cut at the end.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
-        }
-        Err(_) => return false,
-    };
-    !text.is_empty() && !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+/// Tells whether a run is a certificate or other data on many lines.
+fn is_block(run: &str) -> bool {
+    let lines = run.split(is_space).rev().skip(1);
+    lines.map(str::len).any(|len| len >= MIN_BLOCK && len.is_multiple_of(4))
 }
 
 /// Tells whether a run looks like chance: all kinds of characters, changing often.
@@ -254,12 +259,16 @@ fn is_known(before: &str, run: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::hit::joined;
 
     fn found(text: &str) -> Vec<&str> {
         let mut hits = Vec::new();
-        let mut inside = |text: &str| text.contains("hunter2").then_some("inside");
+        let mut inside = |text: &str, _| {
+            let found = text.match_indices("hunter2");
+            found.map(|(at, found)| Hit::new(at..at + found.len(), "inside", 0)).collect()
+        };
         find(text, Wanted { random: true, base64: true }, &mut inside, &mut hits);
-        hits.into_iter().map(|hit| &text[hit.range]).collect()
+        joined(hits).into_iter().map(|hit| &text[hit.range]).collect()
     }
 
     #[test]
@@ -293,19 +302,57 @@ mod tests {
     }
 
     #[test]
+    fn random_lines_are_found_one_by_one() {
+        let line = "q8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsAeRtUoIyW";
+        let other = line.chars().rev().collect::<String>();
+        assert_eq!(found(&format!("{line}\n  {other}\n")), [line, &*other]);
+    }
+
+    #[test]
     fn base64_of_text_is_looked_into() {
-        let line = |text: &str| STANDARD.encode(text);
+        let line = |text: &str| BASE64.encode(text);
         let short = line("password is hunter2");
         assert_eq!(found(&format!("echo {short} | base64 -d")), [short.as_str()]);
         let bare = short.trim_end_matches('=');
         assert_eq!(found(&format!("/tmp/{bare}/x")), [bare]);
         assert_eq!(found(&line("an innocent text")), [""; 0]);
-        let url_safe = URL_SAFE.encode("?>?>?>?>hunter2?>");
+        let url_safe = line("?>?>?>?>hunter2?>").replace('+', "-").replace('/', "_");
+        assert!(url_safe.contains('_'));
         assert_eq!(found(&url_safe), [url_safe.as_str()]);
         let long = line(&format!("{}hunter2{}", "a".repeat(52), "b".repeat(80)));
         let wrapped = format!("{}\n{}\r\n{}", &long[..76], &long[76..152], &long[152..]);
         assert_eq!(found(&format!("x\n{wrapped}\n")), [wrapped.as_str()]);
+        let indented = format!("{}\n  {}\n  {}", &long[..42], &long[42..84], &long[84..]);
+        assert_eq!(found(&format!("data: |\n  {indented}\n")), [indented.as_str()]);
         let word = "/long/path/".repeat(8);
         assert_eq!(found(&format!("{}\n{long}", &word[..64])), [long.as_str()]);
+    }
+
+    #[test]
+    fn base64_is_looked_into_wherever_it_begins_and_ends() {
+        for before in 0..4 {
+            for cut in 0..4 {
+                let text = format!("{}\u{1}the hunter2 \u{1}\u{2}", "\u{3}".repeat(before));
+                let all = BASE64.encode(text);
+                let left = found(&all[cut..]).concat();
+                let inside = BASE64.encode("the hunter2");
+                assert!(left.len() >= inside.len() - 5, "{left} of {all}");
+                assert!(left.len() < all.len() - cut, "{left} of {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn base64_of_bytes_and_of_wide_text_is_looked_into() {
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+        let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>();
+        for bytes in [wide("the hunter2 x"), big("the hunter2 x")] {
+            let encoded = BASE64.encode(&bytes);
+            assert!(found(&encoded)[0].len() + 4 >= encoded.trim_end_matches('=').len());
+        }
+        let image = [&b"\x89PNG\r\n\x1a\n"[..], &[0x9c; 4_000], b"hunter2 it is", &[0x9c; 90]];
+        let encoded = BASE64.encode(image.concat());
+        let left = found(&encoded).concat();
+        assert!(String::from_utf8_lossy(&BASE64.decode(left).unwrap()).contains("hunter2 it is"));
     }
 }

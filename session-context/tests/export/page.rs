@@ -13,7 +13,7 @@ use crate::browser::{Visit, visit};
 const RUN: &str = "document.documentElement.setAttribute('data-pwned',1);alert(1)";
 const HOST: &str = "http://leak.example";
 
-fn payloads() -> Vec<String> {
+pub fn payloads() -> Vec<String> {
     let url = format!("{HOST}/x");
     let base64 = STANDARD.encode(format!("<script>parent.{RUN}</script>"));
     vec![
@@ -67,7 +67,7 @@ fn payloads() -> Vec<String> {
 }
 
 /// A session with hostile text in every place that takes text.
-fn hostile() -> String {
+pub fn hostile() -> String {
     let first = RawJson::string(&payloads()[1]);
     let svg = STANDARD
         .encode(format!("<svg xmlns='http://www.w3.org/2000/svg'><script>{RUN}</script></svg>"));
@@ -92,7 +92,32 @@ fn hostile() -> String {
             format!("\"type\":{text},\"x\":{text}"),
             format!("\"type\":\"label\",\"targetId\":\"e\",\"label\":{text}"),
         ];
-        for (at, body) in bodies.iter().enumerate() {
+        let more = [
+            format!("\"type\":\"branch_summary\",\"fromId\":{text},\"summary\":{text}"),
+            format!(
+                "\"type\":\"compaction\",\"summary\":{text},\"shortSummary\":{text},\"firstKeptEntryId\":{text},\"tokensBefore\":{text}"
+            ),
+            format!(
+                "\"type\":\"custom_message\",\"customType\":{text},\"content\":{text},\"display\":true"
+            ),
+            format!("\"type\":\"model_change\",\"model\":{text},\"role\":{text}"),
+            format!("\"type\":\"thinking_level_change\",\"thinkingLevel\":{text}"),
+            format!("\"type\":\"title_change\",\"title\":{text},\"source\":\"user\""),
+            format!(
+                "\"type\":\"session_init\",\"systemPrompt\":{text},\"task\":{text},\"tools\":[{text}]"
+            ),
+            format!("\"type\":\"mode_change\",\"mode\":{text},\"data\":{{{text}:{text}}}"),
+            format!("\"type\":\"message\",\"message\":{{\"role\":{text},\"content\":{text}}}"),
+            format!(
+                "\"type\":\"message\",\"message\":{{\"role\":\"bashExecution\",\"command\":{text},\"output\":{text},\"exitCode\":1}}"
+            ),
+            format!(
+                "\"type\":\"message\",\"message\":{{\"role\":\"fileMention\",\"files\":[{{\"path\":{text},\"content\":{text},\"skippedReason\":{text},\"image\":{{\"type\":\"image\",\"mimeType\":{text},\"data\":{image}}}}}]}}"
+            ),
+        ];
+        // Long texts are shown in one way, wherever they stand.
+        let more = more.iter().filter(|_| payload.len() < 10_000);
+        for (at, body) in bodies.iter().chain(more).enumerate() {
             let id = match at {
                 0 => "e".to_owned(),
                 _ => format!("{at}{}", payload.chars().take(80).collect::<String>()),

@@ -10,6 +10,8 @@ use session_model::message::Message;
 use session_model::storage::{SessionStorageExt, StorageKey};
 use session_store_memory::MemoryStorage;
 
+use crate::support::more_sources;
+
 /// A session of pi before it had versions.
 const PI_1: &str = r#"{"type":"session","id":"p1","timestamp":"2025-11-20T10:00:00.000Z","cwd":"/w","provider":"google","modelId":"gemini-3","thinkingLevel":"off"}
 {"type":"message","timestamp":"2025-11-20T10:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1763632801000}}
@@ -148,13 +150,13 @@ fn copies_that_openclaw_makes_are_told_apart() {
     });
 }
 
-/// Also those in `pi/` of `$SESSION_IMPORT_DIR`.
+/// Also those in `pi/` of more sources.
 #[test]
 fn reading_changes_no_byte() {
     pollster::block_on(async {
         let mut files = [PI_1, PI_3, OMP, XCSH, OPENCLAW].map(str::to_owned).to_vec();
-        if let Some(folder) = std::env::var_os("SESSION_IMPORT_DIR") {
-            let folder = fs::read_dir(std::path::Path::new(&folder).join("pi")).unwrap();
+        if let Some(folder) = more_sources() {
+            let folder = fs::read_dir(folder.join("pi")).unwrap();
             files.extend(folder.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()));
         }
         for before in files {

@@ -9,11 +9,23 @@ use session_context::listing::{ListingOptions, Place, SessionCatalog};
 use session_context::{SessionManager, SessionOptions, open_storage};
 use session_model::SessionDocument;
 use session_model::message::Message;
-use session_model::storage::{SessionStorage, StorageErrorKind, StorageKey};
+use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use tempfile::TempDir;
 
 use crate::ours;
 use crate::support::{fixture, sources};
+
+/// Imports into each backend.
+fn on_each_backend(test: impl AsyncFn(&str)) {
+    let backends: &[&str] = match cfg!(feature = "indexed") {
+        true => &["", "memory:", "indexed://"],
+        false => &["", "memory:"],
+    };
+    for backend in backends {
+        eprintln!("backend {backend:?}");
+        pollster::block_on(test(backend));
+    }
+}
 
 /// A source that grows, and where it is imported to.
 struct World {
@@ -24,10 +36,13 @@ struct World {
 }
 
 impl World {
-    fn new(tool: Tool, name: &str) -> Self {
+    fn new(backend: &str, tool: Tool, name: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let agent = dir.path().join("agent");
-        let storage = open_storage(agent.to_str().unwrap()).unwrap();
+        let storage = match backend {
+            "memory:" => open_storage(backend),
+            _ => open_storage(&format!("{backend}{}", dir.path().join("agent").display())),
+        };
+        let storage = storage.unwrap();
         let lines = fs::read_to_string(fixture(name)).unwrap();
         let lines = lines.split_inclusive('\n').map(str::to_owned).collect();
         Self { dir, storage, lines, tool }
@@ -62,6 +77,11 @@ impl World {
         session.document().clone()
     }
 
+    async fn text(&self, key: &StorageKey) -> String {
+        let bytes = self.storage.read_all(key).await.unwrap().1;
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
     async fn sessions(&self) -> usize {
         let place = Place::agent_dir(self.storage.clone()).unwrap();
         let catalog = SessionCatalog::new(vec![place]);
@@ -75,14 +95,14 @@ fn lines_of(document: &SessionDocument) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_source_becomes_a_session_once() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Claude, "claude/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Claude, "claude/everything.jsonl");
         let (key, outcome) = world.import(world.lines.len()).await;
         assert_eq!(outcome, ImportOutcome::Created);
-        let before = fs::read(world.storage.local_path(&key).unwrap()).unwrap();
+        let before = world.text(&key).await;
         let (again, outcome) = world.import(world.lines.len()).await;
         assert_eq!((&again, outcome), (&key, ImportOutcome::Unchanged));
-        assert_eq!(fs::read(world.storage.local_path(&key).unwrap()).unwrap(), before);
+        assert_eq!(world.text(&key).await, before);
         assert_eq!(world.sessions().await, 1);
         let document = world.document(&key).await;
         let header = document.header();
@@ -98,14 +118,14 @@ fn a_source_becomes_a_session_once() {
 
 #[test]
 fn what_a_source_grows_by_is_added_wherever_it_was_cut() {
-    pollster::block_on(async {
+    on_each_backend(async |backend| {
         for (tool, name) in
             [(Tool::Claude, "claude/everything.jsonl"), (Tool::Codex, "codex/everything.jsonl")]
         {
-            let whole = World::new(tool, name);
+            let whole = World::new(backend, tool, name);
             let (key, _) = whole.import(whole.lines.len()).await;
             let want = whole.document(&key).await;
-            let grown = World::new(tool, name);
+            let grown = World::new(backend, tool, name);
             let mut before: Vec<Vec<u8>> = Vec::new();
             let mut there = None;
             for lines in 8..=grown.lines.len() {
@@ -129,8 +149,8 @@ fn what_a_source_grows_by_is_added_wherever_it_was_cut() {
 
 #[test]
 fn a_session_that_was_continued_gets_a_branch_and_stays_where_it_is() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Claude, "claude/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Claude, "claude/everything.jsonl");
         let (key, _) = world.import(11).await;
         let mut session = world.open(&key).await;
         let ours = session.append_message(Message::user("on my own", 1)).await.unwrap();
@@ -150,8 +170,8 @@ fn a_session_that_was_continued_gets_a_branch_and_stays_where_it_is() {
 
 #[test]
 fn a_label_or_title_given_here_is_no_continuation() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Claude, "claude/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Claude, "claude/everything.jsonl");
         let (key, _) = world.import(11).await;
         let mut session = world.open(&key).await;
         let leaf = session.leaf_id().unwrap();
@@ -172,8 +192,8 @@ fn a_label_or_title_given_here_is_no_continuation() {
 
 #[test]
 fn a_session_is_found_wherever_it_was_moved_to() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Codex, "codex/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Codex, "codex/everything.jsonl");
         let (key, _) = world.import(20).await;
         let elsewhere = StorageKey::new("sessions/elsewhere/renamed.jsonl").unwrap();
         world.storage.rename(&key, &elsewhere, Default::default()).await.unwrap();
@@ -185,8 +205,8 @@ fn a_session_is_found_wherever_it_was_moved_to() {
 
 #[test]
 fn a_session_in_use_is_left_alone_and_said_so() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Codex, "codex/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Codex, "codex/everything.jsonl");
         let (key, _) = world.import(20).await;
         let session = world.open(&key).await;
         let before = lines_of(session.document());
@@ -203,8 +223,8 @@ fn a_session_in_use_is_left_alone_and_said_so() {
 
 #[test]
 fn a_source_over_the_limit_is_refused_whole() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Codex, "codex/everything.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Codex, "codex/everything.jsonl");
         fs::write(world.source(), world.lines.concat()).unwrap();
         let mut options = ImportOptions::default();
         options.limits.source_bytes = 100;
@@ -217,8 +237,8 @@ fn a_source_over_the_limit_is_refused_whole() {
 
 #[test]
 fn images_become_blobs_and_long_texts_are_kept_whole() {
-    pollster::block_on(async {
-        let world = World::new(Tool::Claude, "claude/small.jsonl");
+    on_each_backend(async |backend| {
+        let world = World::new(backend, Tool::Claude, "claude/small.jsonl");
         let long = "x".repeat(600_000);
         let image = "QUJD".repeat(1000);
         let record = format!(
@@ -226,14 +246,15 @@ fn images_become_blobs_and_long_texts_are_kept_whole() {
         );
         fs::write(world.source(), record).unwrap();
         let key = world.again().await.unwrap().0.unwrap();
-        let path = world.storage.local_path(&key).unwrap();
-        assert!(!fs::read_to_string(&path).unwrap().contains(&image));
+        assert!(!world.text(&key).await.contains(&image));
         let session = world.open(&key).await;
         let entry = session.leaf_entry().unwrap();
         let (whole, missing) = session.resolved(entry).await;
         assert_eq!(missing, []);
         assert!(whole.json().as_str().contains(&image) && whole.json().as_str().contains(&long));
-        assert_private(world.dir.path().join("agent").as_path());
+        if world.storage.local_path(&key).is_some() {
+            assert_private(world.dir.path().join("agent").as_path());
+        }
     });
 }
 
@@ -250,9 +271,9 @@ fn assert_private(path: &Path) {
 
 #[test]
 fn every_source_imports_and_has_nothing_new_then() {
-    pollster::block_on(async {
+    on_each_backend(async |backend| {
         for tool in [Tool::Claude, Tool::Codex] {
-            let world = World::new(tool, "claude/small.jsonl");
+            let world = World::new(backend, tool, "claude/small.jsonl");
             let mut importer = Importer::new(world.storage.clone(), ImportOptions::default());
             for path in sources(tool) {
                 let first = importer.import(tool, &path).await.unwrap();

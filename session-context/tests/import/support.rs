@@ -11,11 +11,20 @@ use session_model::{NewHeader, SessionHeader};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/fixtures");
 
-/// The sources of a tool: the committed ones, and those in `$SESSION_IMPORT_DIR`.
+/// Real sources beside the repository.
+const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/real");
+
+/// The folder of more sources: that in `$SESSION_IMPORT_DIR`, else the one beside the repository if
+/// it is there.
+pub fn more_sources() -> Option<PathBuf> {
+    let named = std::env::var_os("SESSION_IMPORT_DIR").map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(REAL)).filter(|folder| folder.is_dir()))
+}
+
+/// The sources of a tool: the committed ones, and more if there are.
 pub fn sources(tool: Tool) -> Vec<PathBuf> {
     let mut folders = vec![Path::new(FIXTURES).join(tool.as_str())];
-    folders
-        .extend(std::env::var_os("SESSION_IMPORT_DIR").map(|d| Path::new(&d).join(tool.as_str())));
+    folders.extend(more_sources().map(|folder| folder.join(tool.as_str())));
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.sort();

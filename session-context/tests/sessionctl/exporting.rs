@@ -153,6 +153,59 @@ fn a_redacted_bundle_tells_what_it_hid() {
     }
 }
 
+#[test]
+fn names_of_a_redacted_bundle_tell_no_secret() {
+    let dir = agent();
+    dir.write(&format!("agent/sessions/--w-app--/one/1.{SECRET}.log"), "x");
+    dir.run("--store agent pack s-0001 -o a.tar.gz --redact").telling(
+        "hidden: named-secret: 3 in [redacted], sessions/--w-app--/one.jsonl, sessions/--w-app--/one/0.bash.log\n",
+    );
+    dir.run("unpack a.tar.gz --into new")
+        .telling("note: secrets were hidden in it when it was packed\n");
+    let folder = dir.path().join("new/sessions/--w-app--/one");
+    let names = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["0.bash.log", "1.[redacted-named-secret].log"]);
+}
+
+#[test]
+fn nothing_is_unpacked_through_a_link() {
+    let dir = agent();
+    dir.run("--store agent pack s-0001 -o a.tar.gz").telling(PACKED);
+    std::fs::create_dir(dir.path().join("outside")).unwrap();
+    for link in ["new/sessions", "new/sessions/--w-app--"] {
+        let path = dir.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("outside"), &path).unwrap();
+        let run = dir.run("unpack a.tar.gz --into new");
+        assert!(run.err.starts_with("error: "), "{}", run.err);
+        assert_eq!(std::fs::read_dir(dir.path().join("outside")).unwrap().count(), 0);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing() {
+    let dir = agent();
+    let files =
+        || dir.snapshot().into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
+    let before = files();
+    let run = dir.run("--store agent export s-0001 -o agent");
+    assert!(run.err.contains("it is a directory"), "{}", run.err);
+    let run = dir.run("--store agent export s-0001 -o nowhere/one.md --force");
+    assert!(run.err.contains("nowhere/one.md"), "{}", run.err);
+    std::os::unix::fs::symlink("agent/sessions", dir.path().join("link.md")).unwrap();
+    std::os::unix::fs::symlink("gone", dir.path().join("dangling.md")).unwrap();
+    for name in ["link.md", "dangling.md"] {
+        let run = dir.run(&format!("--store agent export s-0001 -o {name}"));
+        assert!(!run.err.is_empty() && run.out.is_empty(), "{}", run.err);
+        std::fs::remove_file(dir.path().join(name)).unwrap();
+    }
+    assert_eq!(files(), before);
+}
+
 #[cfg(feature = "encrypt")]
 #[test]
 fn an_encrypted_bundle_needs_its_passphrase() {

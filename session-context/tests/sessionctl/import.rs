@@ -12,7 +12,8 @@ const ID: &str = "5f0c1c52-6f5d-4a8e-9c4d-0f3b8a2c7e11";
 fn home() -> Dir {
     let dir = Dir::new();
     dir.write(&format!(".claude/projects/-work-app/{ID}.jsonl"), CLAUDE);
-    dir.write(".claude/projects/-work-app/agent-1.jsonl", CLAUDE);
+    let of_agent = CLAUDE.replace("\"isSidechain\":false", "\"isSidechain\": true");
+    dir.write(".claude/projects/-work-app/agent-1.jsonl", of_agent);
     dir.write(".claude/projects/-work-app/empty.jsonl", "{\"type\":\"mode\",\"mode\":\"x\"}\n");
     dir.write(".claude/history.jsonl", "{\"display\":\"x\"}\n");
     dir.write(".codex/sessions/2026/03/01/rollout-2026-03-01T09-00-00-a.jsonl", CODEX);
@@ -58,6 +59,23 @@ fn the_home_of_a_tool_is_imported_once() {
     let listed = dir.run("list --all").quiet();
     let titles = ["Build with cargo", "Files"].map(|title| listed.contains(title));
     assert_eq!(titles, [true, true], "{listed}");
+}
+
+#[test]
+fn a_session_that_is_only_named_as_if_it_were_of_an_agent_is_imported() {
+    let dir = home();
+    let other = CLAUDE.replace(ID, "6f0c1c52-6f5d-4a8e-9c4d-0f3b8a2c7e11");
+    dir.write(".claude/projects/-work-app/agent-smith.jsonl", other);
+    let out = dir.run("import claude --dry-run");
+    assert_eq!(
+        last_line(&out.telling("note: passed over: 1 file of agents that worked for others\n")),
+        "2 created, 0 updated, 0 unchanged, 1 without conversation, 0 failed (dry run: nothing was written)"
+    );
+    let out = dir.run("import claude .claude/projects/-work-app/agent-1.jsonl").quiet();
+    assert_eq!(
+        last_line(&out),
+        "0 created, 0 updated, 0 unchanged, 1 without conversation, 0 failed"
+    );
 }
 
 #[test]

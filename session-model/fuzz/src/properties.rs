@@ -1,9 +1,15 @@
 //! What holds for any bytes; fuzz targets and the replay of the committed inputs share it.
 
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use session_context::bundle::{Bundle, BundleLimits};
 use session_context::export::foreign::{ForeignSession, Handed, to_claude, to_codex};
 use session_context::import::{Conversion, Fate, ImportLimits, Tool, convert};
 use session_context::{ContextOptions, LeafChoice, build_session_context};
-use session_model::Entry;
 use session_model::Severity;
 use session_model::TitleSlot;
 use session_model::body::EntryBody;
@@ -15,7 +21,10 @@ use session_model::migrate::migrate;
 use session_model::persisted::{
     OversizePolicy, PersistOptions, blob_refs, persisted_form, restored,
 };
+use session_model::storage::SessionStorage;
 use session_model::tree_view::{TreeView, TreeViewOptions};
+use session_model::{BlobRef, Entry};
+use session_store_memory::MemoryStorage;
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
 
@@ -222,4 +231,90 @@ fn handed_on(document: &SessionDocument) {
         assert_eq!(again.report.records(), records.len() as u64);
         assert_eq!(again.report.with_fate(|fate| fate == Fate::Unknown), 0);
     }
+}
+
+/// Whatever a file holds, it is refused, or it is a bundle that is packed to the same again, lies
+/// where sessions lie, and is unpacked once.
+///
+/// Behind a `g` stands an archive that is not compressed yet; behind an `f` stand files, each a line
+/// of name, tab and content, with what makes a bundle of them.
+pub fn unpack(bytes: &[u8]) {
+    let packed = match bytes.split_first() {
+        Some((b'g', archive)) => gzip(archive),
+        Some((b'f', files)) => packed(&String::from_utf8_lossy(files)),
+        _ => bytes.to_vec(),
+    };
+    let limits = BundleLimits::default().max_bytes(1 << 20);
+    let Ok(bundle) = Bundle::from_bytes(&packed, &limits) else { return };
+    let read = |bundle: &Bundle| {
+        bundle.to_bytes().ok().and_then(|bytes| Bundle::from_bytes(&bytes, &limits).ok())
+    };
+    assert_eq!(read(&bundle).as_ref(), Some(&bundle));
+    for key in bundle.members().keys() {
+        let first = key.segments().next();
+        assert!(matches!(first, Some("sessions" | "blobs")), "{key}");
+    }
+    let storage: Arc<dyn SessionStorage> = Arc::new(MemoryStorage::new());
+    let install = || pollster::block_on(bundle.install(&storage, |_, _| {})).ok();
+    let (first, second) = (install(), install());
+    assert_eq!(first.map(|done| done.new), Some(bundle.sessions().to_vec()));
+    assert_eq!(second.map(|done| done.equal), Some(bundle.sessions().to_vec()));
+    // A name may become too long.
+    if let Ok((hidden, _)) = bundle.redacted(|_, _| {}) {
+        assert_eq!(read(&hidden).map(|read| read.digest()), Some(hidden.digest()));
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let written = gzip.write_all(bytes).and_then(|()| gzip.finish());
+    written.unwrap_or_default()
+}
+
+/// Files as a bundle, whatever they are called.
+fn packed(lines: &str) -> Vec<u8> {
+    let mut files = BTreeMap::new();
+    for line in lines.lines() {
+        let (name, content) = line.split_once('\t').unwrap_or((line, ""));
+        let content = format!("{content}\n");
+        let digest = BlobRef::of(content.as_bytes()).to_hex();
+        // Nobody guesses what a blob is called.
+        files.insert(name.replace('#', &digest), (content, digest));
+    }
+    let text = |text: &str| RawJson::string(text).to_string();
+    let is_session = |name: &&String| name.ends_with(".jsonl") && name.matches('/').count() == 2;
+    let sessions = files.keys().filter(is_session);
+    let sessions: Vec<_> =
+        sessions.map(|name| format!("{{\"key\":{},\"id\":\"s\"}}", text(name))).collect();
+    let members = files.iter().map(|(name, (content, digest))| {
+        let (name, bytes) = (text(name), content.len());
+        format!("{{\"key\":{name},\"bytes\":{bytes},\"sha256\":\"{digest}\"}}")
+    });
+    let members: Vec<_> = members.collect();
+    let manifest = format!(
+        "{{\"format\":\"session-bundle\",\"version\":1,\"redacted\":false,\"sessions\":[{}],\"members\":[{}]}}\n",
+        sessions.join(","),
+        members.join(",")
+    );
+    let digest = format!("{}\n", BlobRef::of(manifest.as_bytes()).to_hex());
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut add = |name: &str, content: &str| {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_size(content.len() as u64);
+        header.set_mode(0o600);
+        if name.len() > 100 {
+            return tar.append_data(&mut header, name, content.as_bytes()).is_ok();
+        }
+        // The library takes no name that leads elsewhere.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        tar.append(&header, content.as_bytes()).is_ok()
+    };
+    add("manifest.json", &manifest);
+    for (name, (content, _)) in &files {
+        add(name, content);
+    }
+    add("manifest.sha256", &digest);
+    gzip(&tar.into_inner().unwrap_or_default())
 }

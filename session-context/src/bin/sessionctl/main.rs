@@ -1,5 +1,6 @@
 //! The `sessionctl` command: looks into sessions of coding agents, and adds to them.
 
+mod bar;
 mod commands;
 mod conversation;
 mod failure;

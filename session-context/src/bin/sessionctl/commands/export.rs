@@ -8,6 +8,7 @@ use session_context::export::{Export, ExportOptions, Format, Scope};
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
 use crate::Context;
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::new_file::write_file;
 use crate::output::{Output, count, say};
@@ -87,7 +88,10 @@ impl ExportArgs {
         let manager = context.store.read(&self.session, Shown::Whole).await?;
         let mut options = ExportOptions::default().scope(self.scope.scope(format));
         options.redact = !self.no_redact;
-        let export = Export::new(manager.document(), &options)?;
+        let bar = Bar::new();
+        let progress = |done, all| bar.tell(done, all);
+        let export = Export::with_progress(manager.document(), &options, progress)?;
+        drop(bar);
         let name = manager.key().file_name();
         tell(&export);
         let handed = match format {
@@ -104,6 +108,10 @@ impl ExportArgs {
             Some(session) => session.to_text(),
             None => export.render(format),
         };
+        if to_stdout && matches!(format, Format::Json | Format::Claude | Format::Codex) {
+            context.out.json(&text)?;
+            return Ok(());
+        }
         if to_stdout {
             return Ok(context.out.bytes(text.as_bytes())?);
         }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use session_context::bundle::{Bundle, BundleSource};
 use session_context::redact::RedactionReport;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::layout::SESSIONS_DIR;
 
 use crate::Context;
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::new_file::write_file;
 use crate::output::{Output, count, say};
@@ -56,20 +56,16 @@ impl Pack {
             let (storage, key, blobs) = (target.storage, target.key, target.blobs);
             sources.push(BundleSource { storage, key, blobs, bucket });
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let progress = |done, total| {
-            bar.set_length(total);
-            bar.set_position(done);
-        };
-        let gathered = Bundle::gather(&sources, progress).await;
-        bar.finish_and_clear();
-        let mut bundle = gathered?;
+        let bar = Bar::new();
+        let mut bundle = Bundle::gather(&sources, |done, all| bar.tell(done, all)).await?;
+        bar.pause();
         for missing in bundle.missing_blobs() {
             say("warning", &format!("{missing} is missing or damaged, and not in the bundle"));
         }
         let mut hidden = None;
         if self.redact {
-            let (redacted, report) = bundle.redacted()?;
+            let (redacted, report) = bundle.redacted(|done, all| bar.tell(done, all))?;
+            bar.pause();
             report.to_string().lines().for_each(|line| say("hidden", line));
             (bundle, hidden) = (redacted, Some(report));
         } else {

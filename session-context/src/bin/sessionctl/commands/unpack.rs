@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
 #[cfg(feature = "encrypt")]
 use session_context::bundle::{self, BundleError};
 use session_context::bundle::{Bundle, BundleLimits, BundledSession, Installed};
@@ -12,6 +11,7 @@ use session_context::open_storage;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
 use crate::Context;
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::output::{Output, count, say};
 #[cfg(feature = "encrypt")]
@@ -72,14 +72,8 @@ impl Unpack {
                 Some(directory) => open_storage(text_of(&std::path::absolute(directory)?)?)?,
                 None => context.store.storage_or_new()?,
             };
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let progress = |done, total| {
-                bar.set_length(total);
-                bar.set_position(done);
-            };
-            let done = bundle.install(&storage, progress).await;
-            bar.finish_and_clear();
-            installed = Some(done?);
+            let bar = Bar::new();
+            installed = Some(bundle.install(&storage, |done, all| bar.tell(done, all)).await?);
         }
         if context.json {
             context.out.json(json(&bundle, installed.as_ref()).as_str())?.end()?;

@@ -1,14 +1,15 @@
 //! Bundles are what was packed to the byte, or refused.
 
+mod hostile;
+#[cfg(feature = "export")]
+mod redacted;
+
 use std::sync::Arc;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use session_model::Blob;
 use session_model::storage::{SessionStorage, SessionStorageExt};
 use session_store_memory::MemoryStorage;
-use tar::{Builder, EntryType, Header};
 
 use super::*;
 use crate::blobs::BlobStore;
@@ -173,182 +174,6 @@ async fn every_cut_and_every_flipped_bit_is_noticed_or_harmless() {
     assert!(read(&[&bytes[..], &bytes[..]].concat()).is_err());
 }
 
-/// A bundle made by hand: files with their kind, name and content, and what links lead to.
-fn forged(files: &[(EntryType, &str, &[u8])]) -> Vec<u8> {
-    let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
-    for (kind, name, content) in files {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(*kind);
-        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
-        let is_link = matches!(kind, EntryType::Symlink | EntryType::Link);
-        let body: &[u8] = if is_link { b"" } else { content };
-        if is_link {
-            header.set_link_name_literal(content).unwrap();
-        }
-        header.set_size(body.len() as u64);
-        header.set_mode(0o777);
-        header.set_cksum();
-        tar.append(&header, body).unwrap();
-    }
-    tar.into_inner().unwrap().finish().unwrap()
-}
-
-/// A manifest of a session and one more file.
-fn listing(name: &str, content: &[u8]) -> Vec<u8> {
-    let session = b"{\"type\":\"session\",\"id\":\"s\"}\n";
-    let member = |name: &str, bytes: &[u8]| {
-        let digest = super::manifest::digest(bytes);
-        format!("{{\"key\":\"{name}\",\"bytes\":{},\"sha256\":\"{digest}\"}}", bytes.len())
-    };
-    let mut members = [(KEY, member(KEY, session)), (name, member(name, content))];
-    members.sort();
-    let members: Vec<_> = members.into_iter().map(|(_, member)| member).collect();
-    format!(
-        "{{\"format\":\"session-bundle\",\"version\":1,\"redacted\":false,\"sessions\":[{{\"key\":\"{KEY}\",\"id\":\"s\"}}],\"members\":[{}]}}\n",
-        members.join(",")
-    )
-    .into_bytes()
-}
-
-fn refusal(bytes: &[u8]) -> String {
-    read(bytes).unwrap_err().to_string()
-}
-
-#[test]
-fn names_outside_of_sessions_are_refused() {
-    for name in [
-        "../evil",
-        "/etc/passwd",
-        "sessions/../../evil",
-        "sessions/--w--/other.jsonl",
-        "history.db",
-        "sessions/--w--/2026-03-01T09-00-00-000Z_s1/../x",
-        "blobs/short",
-        "sessions",
-        "sessions/--w--/2026-03-01T09-00-00-000Z_s1x/0.log",
-        "blobs/../x",
-        "a\\\\b",
-        "",
-        "blobs/0000000000000000000000000000000000000000000000000000000000000000",
-    ] {
-        let manifest = listing(name, b"x");
-        let refused = refusal(&forged(&[(EntryType::Regular, "manifest.json", &manifest)]));
-        assert!(
-            refused.ends_with("which is no place of a session; it was not made by `pack`"),
-            "{name}: {refused}"
-        );
-    }
-}
-
-#[test]
-fn links_duplicates_and_what_is_not_listed_are_refused() {
-    let session = b"{\"type\":\"session\",\"id\":\"s\"}\n";
-    let artifact = "sessions/--w--/2026-03-01T09-00-00-000Z_s1/0.log";
-    let manifest = listing(artifact, b"x");
-    let digest = format!("{}\n", super::manifest::digest(&manifest));
-    let good = [
-        (EntryType::Regular, "manifest.json", &manifest[..]),
-        (EntryType::Regular, KEY, &session[..]),
-        (EntryType::Regular, artifact, b"x"),
-        (EntryType::Regular, "manifest.sha256", digest.as_bytes()),
-    ];
-    // The key of the session sorts behind those of its artifacts: `/` comes after `.`.
-    let mut order = good;
-    order[1..3].sort_by_key(|(_, name, _)| *name);
-    let good = order;
-    assert_eq!(read(&forged(&good)).unwrap().members().len(), 2);
-
-    let changed = |at: usize, file: (EntryType, &'static str, &'static [u8])| {
-        let mut files = good.to_vec();
-        files[at] = file;
-        refusal(&forged(&files))
-    };
-    for kind in [
-        EntryType::Symlink,
-        EntryType::Link,
-        EntryType::Directory,
-        EntryType::Fifo,
-        EntryType::Char,
-    ] {
-        let refused = changed(2, (kind, "x", b"/etc/passwd"));
-        assert!(refused.starts_with("the bundle is damaged"), "{kind:?}: {refused}");
-    }
-    let twice: Vec<_> = good[..3].iter().chain(&good[1..]).copied().collect();
-    let more: Vec<_> = good.iter().copied().chain([(EntryType::Regular, "x", &b"x"[..])]).collect();
-    let less: Vec<_> = good[..2].iter().chain(&good[3..]).copied().collect();
-    for files in [twice, more, less, good[..3].to_vec()] {
-        assert!(refusal(&forged(&files)).starts_with("the bundle is damaged"));
-    }
-    assert!(changed(3, (EntryType::Regular, "manifest.sha256", b"0")).contains("damaged"));
-    assert_eq!(refusal(b"PK\x03\x04"), "this is no bundle of sessions");
-    assert_eq!(
-        refusal(&forged(&[(EntryType::Regular, "x", b"{}")])),
-        "this is no bundle of sessions"
-    );
-    let newer = br#"{"format":"session-bundle","version":2}"#;
-    let newer = refusal(&forged(&[(EntryType::Regular, "manifest.json", newer)]));
-    assert_eq!(newer, "this bundle is of version 2; this program reads up to 1");
-}
-
-#[tokio::test]
-async fn bombs_are_refused_before_they_are_read() {
-    let storage = Arc::new(MemoryStorage::new());
-    let header = "{\"type\":\"session\",\"id\":\"s\",\"cwd\":\"/w\"}\n";
-    put(&storage, KEY, format!("{header}{}", " ".repeat(24 << 20))).await;
-    let bytes = gathered(&storage).await.to_bytes().unwrap();
-    assert!(bytes.len() < 64 << 10);
-    assert!(read(&bytes).is_ok(), "the first megabytes are free");
-    let tight = BundleLimits { max_ratio: 1, ..BundleLimits::default() };
-    for limits in [tight, BundleLimits::default().max_bytes(1 << 20)] {
-        let refused = Bundle::from_bytes(&bytes, &limits).unwrap_err();
-        assert!(matches!(refused, BundleError::TooLarge { .. }), "{refused}");
-    }
-    let manifest = vec![b' '; 80 << 20];
-    let refused = refusal(&forged(&[(EntryType::Regular, "manifest.json", &manifest)]));
-    assert_eq!(refused, "this is no bundle of sessions");
-}
-
-#[cfg(feature = "export")]
-#[tokio::test]
-async fn a_redacted_bundle_leaks_no_secret() {
-    use base64::Engine;
-    use base64::engine::general_purpose::STANDARD;
-    use session_model::json::RawJson;
-
-    for (kind, text, secret) in crate::redact::tests::texts() {
-        let storage = Arc::new(MemoryStorage::new());
-        let said = RawJson::string(&text);
-        let base64 = STANDARD.encode(format!("note: {text}\n"));
-        let log = Blob::new(format!("log\n{text}\n{base64}\n"));
-        BlobStore::new(storage.clone()).unwrap().put(&log).await.unwrap();
-        let header =
-            format!("{{\"type\":\"session\",\"id\":\"s\",\"cwd\":\"/w\",\"title\":{said}}}\n");
-        let line =
-            format!("{{\"type\":\"custom\",\"id\":\"a\",\"data\":[{said},\"{}\"]}}\n", log.id());
-        put(&storage, KEY, format!("{header}{line}damaged {said}\n")).await;
-        let folder = KEY.strip_suffix(".jsonl").unwrap();
-        put(&storage, &format!("{folder}/0.bash.log"), format!("{text}\n{base64}")).await;
-        put(&storage, &format!("{folder}/Child.jsonl"), format!("{header}{line}")).await;
-        put(&storage, &format!("{folder}/1.bin.log"), &b"\xff\x00binary"[..]).await;
-        let (bundle, report) = gathered(&storage).await.redacted().unwrap();
-        assert!(report.kinds().any(|(hidden, _)| hidden == kind), "{kind}");
-        let escaped = RawJson::string(&secret).as_str().trim_matches('"').to_owned();
-        let manifest = super::manifest::write(&bundle);
-        let files = bundle.members().values().map(|bytes| String::from_utf8_lossy(bytes));
-        for file in files.chain([manifest.into()]) {
-            let leak = [&secret, &escaped, &base64].into_iter().find(|s| file.contains(s.as_str()));
-            assert_eq!(leak, None, "{kind} in {file}");
-        }
-        let read = read(&bundle.to_bytes().unwrap()).unwrap();
-        assert!(read.is_redacted());
-        let session = read.members()[&key(KEY)].clone();
-        let named: Vec<_> = super::references::blobs_in(&session).collect();
-        assert_eq!(named.len(), 1);
-        assert_ne!(named[0], log.id());
-        assert!(read.members().contains_key(&key(&format!("blobs/{}", named[0].to_hex()))));
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -362,7 +187,9 @@ proptest! {
         bundle.sessions.push(session);
         bundle.members.insert(key(KEY), Bytes::from_static(b"{}\n"));
         for (name, bytes) in files {
-            if let Ok(key) = StorageKey::new(format!("{folder}/{name}")) {
+            let Ok(key) = StorageKey::new(format!("{folder}/{name}")) else { continue };
+            // What is a file is no folder.
+            if !bundle.members.keys().any(|there| key.is_below(there) || there.is_below(&key)) {
                 bundle.members.insert(key, bytes.into());
             }
         }
