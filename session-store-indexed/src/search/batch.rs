@@ -3,8 +3,8 @@
 use session_model::search::{EntryPlace, EntryText, TextKind, each_term, tags_of};
 use session_model::storage::StorageKey;
 
-use super::inverted::Inverted;
 use super::state::{Shown, State};
+use crate::inverted::Inverted;
 
 /// Marks texts that models thought; no word of a text is equal to it.
 pub(super) const THINKING: &str = "\u{1}thinking";

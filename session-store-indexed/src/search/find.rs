@@ -6,8 +6,8 @@ use session_model::storage::StorageKey;
 
 use super::SearchedSession;
 use super::batch::{NO_TIME, THINKING};
-use super::error::ReadError;
-use super::lookup::{Wanted, weights};
+use super::lookup::weights;
+use crate::inverted::{ReadError, Wanted};
 
 /// A text that has the words of a query.
 #[derive(Clone, Debug, PartialEq)]

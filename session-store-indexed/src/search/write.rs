@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use session_model::storage::StorageKey;
 
 use super::batch::{Advance, Batch, NO_TIME};
-use super::block::BlockWriter;
 use super::state::{Shown, State};
+use crate::inverted::SegmentWriter;
 
 /// A segment that is to be written, beside its blocks.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) fn write(connection: &mut Connection, batch: &Batch) -> rusqlite::Res
             new.latest = new.latest.max(text.written_ms);
         }
         let segment = new.segment_number(&transaction)?;
-        let mut blocks = Blocks::new(&transaction, segment)?;
+        let mut blocks = SegmentWriter::new(&transaction, "block", segment)?;
         batch.terms.each(|term, postings| blocks.add(term, postings))?;
         let size = blocks.finish()?;
         new.insert(&transaction, segment, size)?;
@@ -79,44 +79,6 @@ impl NewSegment {
                 self.words,
                 self.times
             ])?;
-        Ok(())
-    }
-}
-
-/// Writes the blocks of a segment.
-pub(super) struct Blocks<'a> {
-    insert: rusqlite::CachedStatement<'a>,
-    segment: i64,
-    writer: BlockWriter,
-    size: u64,
-}
-
-impl<'a> Blocks<'a> {
-    pub(super) fn new(transaction: &'a Transaction<'_>, segment: i64) -> rusqlite::Result<Self> {
-        let sql = "INSERT INTO block (segment, term, data) VALUES (?, ?, ?)";
-        let insert = transaction.prepare_cached(sql)?;
-        Ok(Self { insert, segment, writer: BlockWriter::default(), size: 0 })
-    }
-
-    /// Adds a term; terms come in rising order.
-    pub(super) fn add(&mut self, term: &[u8], postings: &[u8]) -> rusqlite::Result<()> {
-        match self.writer.add(term, postings) {
-            Some(block) => self.insert(&block),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes what is left; returns how large all blocks are.
-    pub(super) fn finish(mut self) -> rusqlite::Result<u64> {
-        if let Some(block) = self.writer.take() {
-            self.insert(&block)?;
-        }
-        Ok(self.size)
-    }
-
-    fn insert(&mut self, (term, data): &(Vec<u8>, Vec<u8>)) -> rusqlite::Result<()> {
-        self.size += data.len() as u64;
-        self.insert.execute(params![self.segment, term, data])?;
         Ok(())
     }
 }

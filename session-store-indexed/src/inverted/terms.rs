@@ -27,7 +27,7 @@ struct Known {
 /// Looking a term up touches one place of memory, and noting it appends; that is what indexing
 /// spends its time on.
 #[derive(Debug, Default)]
-pub(super) struct Inverted {
+pub(crate) struct Inverted {
     short: HashMap<ShortTerm, Known, RandomState>,
     long: HashMap<Box<str>, Known, RandomState>,
     notes: Vec<Note>,
@@ -43,7 +43,7 @@ struct Note {
 
 impl Inverted {
     /// Notes that a text has a term; texts come in rising order.
-    pub(super) fn add(&mut self, term: &str, text: u32) {
+    pub(crate) fn add(&mut self, term: &str, text: u32) {
         let number = (self.short.len() + self.long.len()) as u32;
         let new = Known { number, text: u32::MAX, at: 0 };
         let known = match short(term) {
@@ -64,7 +64,7 @@ impl Inverted {
     }
 
     /// Gives the terms in their order, each with its postings.
-    pub(super) fn each<E>(
+    pub(crate) fn each<E>(
         &self,
         mut give: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -125,7 +125,7 @@ fn bytes(term: &ShortTerm) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::postings::read_postings;
+    use crate::inverted::postings::read_postings;
 
     #[test]
     fn terms_come_in_their_order_with_their_texts() {
