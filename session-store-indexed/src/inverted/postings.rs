@@ -63,24 +63,38 @@ impl Postings {
 
 /// Reads what was stored: gives each text with how often it has the term.
 pub(crate) fn read_postings(
-    mut bytes: &[u8],
+    bytes: &[u8],
     mut found: impl FnMut(u32, u32),
 ) -> Result<(), ReadError> {
-    let mut next = 0_u32;
-    while !bytes.is_empty() {
-        let number = take_number(&mut bytes)?;
-        let distance = u32::try_from(number >> 1).map_err(|_| ReadError::Malformed)?;
-        let text = next.checked_add(distance).ok_or(ReadError::Malformed)?;
+    let (mut at, mut next) = (0, 0_u64);
+    while let Some(first) = bytes.get(at) {
+        // Nearly all numbers have one byte or two.
+        let number = match (*first, bytes.get(at + 1)) {
+            (first @ ..0x80, _) => {
+                at += 1;
+                u64::from(first)
+            }
+            (first, Some(second @ ..0x80)) => {
+                at += 2;
+                u64::from(first & 0x7f) | u64::from(*second) << 7
+            }
+            _ => {
+                let mut rest = &bytes[at..];
+                let number = take_number(&mut rest)?;
+                at = bytes.len() - rest.len();
+                number
+            }
+        };
+        let text = next + (number >> 1);
         let times = match number & 1 {
             0 => 1,
             _ => {
-                let (first, rest) = bytes.split_first().ok_or(ReadError::Malformed)?;
-                bytes = rest;
-                u32::from(*first)
+                at += 1;
+                u32::from(*bytes.get(at - 1).ok_or(ReadError::Malformed)?)
             }
         };
-        found(text, times);
-        next = text.checked_add(1).ok_or(ReadError::Malformed)?;
+        found(u32::try_from(text).map_err(|_| ReadError::Malformed)?, times);
+        next = text + 1;
     }
     Ok(())
 }

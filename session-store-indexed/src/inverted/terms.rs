@@ -6,120 +6,120 @@ use foldhash::fast::RandomState;
 
 use super::postings::Postings;
 
-/// Terms of so many bytes are kept in place; together with their length they fill three words.
+/// Terms of so many bytes are kept in place.
 const SHORT: usize = 23;
 
-/// A short term, filled up with zeros, then its length. No term holds a zero, so that these are in
-/// the order of the terms.
-type ShortTerm = [u8; SHORT + 1];
+/// A short term, filled up with zeros, then its length, as numbers. No term holds a zero, so that
+/// these are in the order of the terms.
+type ShortTerm = [u64; 3];
 
-/// What is known of a term.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    number: u32,
-    /// The last text that has it, and where that is noted.
-    text: u32,
-    at: u32,
-}
+/// That a text has a term, and how often.
+type Note<T> = (T, u32, u32);
 
 /// The terms of texts, noted text by text and sorted by term in the end.
 ///
-/// Looking a term up touches one place of memory, and noting it appends; that is what indexing
-/// spends its time on.
-#[derive(Debug, Default)]
+/// What a text has is counted in a small table, and then appended to what begins with the same
+/// byte: indexing would spend most of its time waiting for memory if it looked up each term among
+/// all.
+#[derive(Debug)]
 pub(crate) struct Inverted {
-    short: HashMap<ShortTerm, Known, RandomState>,
-    long: HashMap<Box<str>, Known, RandomState>,
-    notes: Vec<Note>,
+    /// The last text, and its terms, which are not among the notes yet.
+    text: u32,
+    short: HashMap<ShortTerm, u32, RandomState>,
+    long: HashMap<Box<str>, u32, RandomState>,
+    /// Notes by the first byte of their term.
+    short_notes: Vec<Vec<Note<ShortTerm>>>,
+    long_notes: Vec<Note<Box<str>>>,
 }
 
-/// That a text has a term, and how often.
-#[derive(Clone, Copy, Debug)]
-struct Note {
-    term: u32,
-    text: u32,
-    times: u32,
+impl Default for Inverted {
+    fn default() -> Self {
+        Self {
+            text: 0,
+            short: HashMap::default(),
+            long: HashMap::default(),
+            short_notes: vec![Vec::new(); 256],
+            long_notes: Vec::new(),
+        }
+    }
 }
 
 impl Inverted {
-    /// Notes that a text has a term; texts come in rising order.
+    /// Notes that a text has a term; texts come one after the other, in rising order.
     pub(crate) fn add(&mut self, term: &str, text: u32) {
-        let number = (self.short.len() + self.long.len()) as u32;
-        let new = Known { number, text: u32::MAX, at: 0 };
-        let known = match short(term) {
-            Some(short) => self.short.entry(short).or_insert(new),
-            None => match self.long.get_mut(term) {
-                Some(known) => known,
-                None => self.long.entry(term.into()).or_insert(new),
-            },
-        };
-        if known.text == text
-            && let Some(note) = self.notes.get_mut(known.at as usize)
-        {
-            note.times += 1;
-            return;
+        if text != self.text {
+            self.end_text();
+            self.text = text;
         }
-        (known.text, known.at) = (text, self.notes.len() as u32);
-        self.notes.push(Note { term: known.number, text, times: 1 });
+        match short(term) {
+            Some(short) => *self.short.entry(short).or_default() += 1,
+            None => match self.long.get_mut(term) {
+                Some(times) => *times += 1,
+                None => drop(self.long.insert(term.into(), 1)),
+            },
+        }
+    }
+
+    fn end_text(&mut self) {
+        for (term, times) in self.short.drain() {
+            self.short_notes[(term[0] >> 56) as usize].push((term, self.text, times));
+        }
+        let long = self.long.drain().map(|(term, times)| (term, self.text, times));
+        self.long_notes.extend(long);
     }
 
     /// Gives the terms in their order, each with its postings.
     pub(crate) fn each<E>(
-        &self,
+        mut self,
         mut give: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let count = self.short.len() + self.long.len();
-        // Sorted by counting: where the notes of each term begin, then where its next one goes.
-        let mut starts = vec![0_usize; count + 1];
-        for note in &self.notes {
-            starts[note.term as usize + 1] += 1;
-        }
-        for at in 0..count {
-            starts[at + 1] += starts[at];
-        }
-        let mut next = starts.clone();
-        let mut sorted = vec![(0, 0); self.notes.len()];
-        for note in &self.notes {
-            let at = &mut next[note.term as usize];
-            sorted[*at] = (note.text, note.times);
-            *at += 1;
-        }
-        let mut short: Vec<(ShortTerm, u32)> =
-            self.short.iter().map(|(term, known)| (*term, known.number)).collect();
-        short.sort_unstable();
-        let mut long: Vec<(&str, u32)> =
-            self.long.iter().map(|(term, known)| (&**term, known.number)).collect();
-        long.sort_unstable();
-        let mut short = short.iter().map(|(term, number)| (bytes(term), *number)).peekable();
-        let mut long = long.iter().map(|(term, number)| (term.as_bytes(), *number)).peekable();
+        self.end_text();
+        self.long_notes.sort_unstable();
+        let mut long = self.long_notes.chunk_by(|a, b| a.0 == b.0).peekable();
         let mut postings = Postings::default();
-        loop {
-            let is_short = match (short.peek(), long.peek()) {
-                (Some((short, _)), Some((long, _))) => short < long,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => return Ok(()),
-            };
-            let term = if is_short { short.next() } else { long.next() };
-            let Some((term, number)) = term else { return Ok(()) };
-            postings.clear();
-            let notes = starts[number as usize]..starts[number as usize + 1];
-            sorted[notes].iter().for_each(|(text, times)| postings.add(*text, *times));
-            postings.finish();
-            give(term, postings.bytes())?;
+        for notes in &mut self.short_notes {
+            notes.sort_unstable();
+            for notes in notes.chunk_by(|a, b| a.0 == b.0) {
+                let (term, len) = bytes(&notes[0].0);
+                let term = &term[..len];
+                while let Some(before) = long.next_if(|notes| notes[0].0.as_bytes() < term) {
+                    give(before[0].0.as_bytes(), postings.of(before))?;
+                }
+                give(term, postings.of(notes))?;
+            }
         }
+        for notes in long {
+            give(notes[0].0.as_bytes(), postings.of(notes))?;
+        }
+        Ok(())
+    }
+}
+
+impl Postings {
+    /// Returns what is to be stored of the texts of one term.
+    fn of<T>(&mut self, notes: &[Note<T>]) -> &[u8] {
+        self.clear();
+        notes.iter().for_each(|(_, text, times)| self.add(*text, *times));
+        self.finish();
+        self.bytes()
     }
 }
 
 fn short(term: &str) -> Option<ShortTerm> {
-    let mut short = [0; SHORT + 1];
-    short.get_mut(..term.len()).filter(|_| term.len() <= SHORT)?.copy_from_slice(term.as_bytes());
-    short[SHORT] = term.len() as u8;
-    Some(short)
+    let mut bytes = [0; SHORT + 1];
+    bytes.get_mut(..term.len()).filter(|_| term.len() <= SHORT)?.copy_from_slice(term.as_bytes());
+    bytes[SHORT] = term.len() as u8;
+    let (numbers, _) = bytes.as_chunks::<8>();
+    Some([0, 1, 2].map(|at| u64::from_be_bytes(numbers[at])))
 }
 
-fn bytes(term: &ShortTerm) -> &[u8] {
-    &term[..usize::from(term[SHORT]).min(SHORT)]
+/// The bytes of a term, and how many they are.
+fn bytes(term: &ShortTerm) -> ([u8; SHORT + 1], usize) {
+    let mut bytes = [0; SHORT + 1];
+    for (bytes, number) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(term) {
+        *bytes = number.to_be_bytes();
+    }
+    (bytes, usize::from(bytes[SHORT]).min(SHORT))
 }
 
 #[cfg(test)]

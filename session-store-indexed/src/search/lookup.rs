@@ -16,15 +16,21 @@ pub(super) fn weights(
     count: usize,
     wanted: &Wanted<'_>,
 ) -> Result<Option<Vec<u16>>, ReadError> {
-    let mut weights: Option<Vec<u16>> = None;
+    let mut weights: Vec<u16> = Vec::new();
     let mut is_outside = false;
     each_posting(connection, "block", segment, wanted, |text, times, is_whole| {
-        let weights = weights.get_or_insert_with(|| vec![0; count]);
+        if weights.is_empty() {
+            weights = vec![0; count];
+        }
         let weight = if is_whole { WHOLE } else { BEGINNING };
         match weights.get_mut(text as usize) {
             Some(sum) => *sum = sum.saturating_add((times * weight) as u16),
             None => is_outside = true,
         }
     })?;
-    if is_outside { Err(ReadError::Malformed) } else { Ok(weights) }
+    if is_outside {
+        Err(ReadError::Malformed)
+    } else {
+        Ok((!weights.is_empty()).then_some(weights))
+    }
 }

@@ -174,8 +174,8 @@ impl<'a> Work<'a> {
             loop {
                 match batches.recv_timeout(TOLD_EVERY) {
                     Ok(batch) => {
-                        let batch: Batch = batch;
-                        let written = database.run(|connection| write(connection, &batch));
+                        let mut batch: Batch = batch;
+                        let written = database.run(|connection| write(connection, &mut batch));
                         if written.is_err() {
                             self.is_ended.store(true, Ordering::Relaxed);
                         }

@@ -25,7 +25,7 @@ pub(super) struct NewSegment {
 ///
 /// Texts of sessions that somebody else advanced meanwhile are left without a session; the next
 /// update looks at these again.
-pub(super) fn write(connection: &mut Connection, batch: &Batch) -> rusqlite::Result<()> {
+pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let first: i64 = transaction
         .prepare_cached("SELECT coalesce(max(first + count), 1) FROM segment")?
@@ -41,7 +41,8 @@ pub(super) fn write(connection: &mut Connection, batch: &Batch) -> rusqlite::Res
         }
         let segment = new.segment_number(&transaction)?;
         let mut blocks = SegmentWriter::new(&transaction, "block", segment)?;
-        batch.terms.each(|term, postings| blocks.add(term, postings))?;
+        let terms = std::mem::take(&mut batch.terms);
+        terms.each(|term, postings| blocks.add(term, postings))?;
         let size = blocks.finish()?;
         new.insert(&transaction, segment, size)?;
     }

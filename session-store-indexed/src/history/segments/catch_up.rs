@@ -8,7 +8,7 @@ use super::super::HistoryEntry;
 use super::super::cutter::Cutter;
 use super::terms::terms_of;
 use super::{BLOCKS, MOVED, from_bytes, list_of, merge, to_bytes};
-use crate::inverted::{Inverted, ReadError, SegmentWriter};
+use crate::inverted::{ReadError, SegmentWriter};
 
 /// So many prompts that are not indexed are looked at one by one; more get a segment.
 const ENOUGH: usize = if cfg!(test) { 4 } else { 512 };
@@ -95,11 +95,9 @@ fn index(
     let terms = terms_of(&entries, cutter)?;
     let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
     let level = i64::from(ids.len() >= AT_ONCE);
-    write(transaction, level, &ids, |writer| write_terms(writer, &terms))
-}
-
-fn write_terms(writer: &mut SegmentWriter<'_>, terms: &Inverted) -> Result<(), ReadError> {
-    Ok(terms.each(|term, postings| writer.add(term, postings))?)
+    write(transaction, level, &ids, |writer| {
+        Ok(terms.each(|term, postings| writer.add(term, postings))?)
+    })
 }
 
 /// Writes a segment of prompts, which are in the order of their times.

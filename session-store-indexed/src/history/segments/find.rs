@@ -9,7 +9,7 @@ use super::super::words::Words;
 use super::super::{HistoryEntry, HistoryScope};
 use super::catch_up::Pending;
 use super::terms::Query;
-use super::{BLOCKS, from_bytes, list_of};
+use super::{BLOCKS, MOST, from_bytes, list_of};
 use crate::inverted::{ReadError, Wanted, each_posting};
 
 /// So many prompts are read at once, to see whether they are answers.
@@ -47,7 +47,7 @@ pub(super) fn find(
     }
     let is_changed: HashSet<i64> = changed.iter().copied().collect();
     changed.extend(new.iter().filter(|id| !is_changed.contains(id)));
-    let mut found = asked.answers(&transaction, &changed, true)?;
+    let mut found = asked.answers(&transaction, &changed)?;
     let segments: Vec<i64> = transaction
         .prepare_cached(
             "SELECT segment FROM history_search_segment
@@ -64,7 +64,10 @@ pub(super) fn find(
         ids.retain(|id| !is_changed.contains(id));
         let mut here = Vec::new();
         for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
-            here.extend(asked.answers(&transaction, ids, query.is_loose)?);
+            here.extend(match query.is_loose {
+                true => asked.answers(&transaction, ids)?,
+                false => existing(&transaction, ids)?,
+            });
             if here.len() >= limit {
                 break;
             }
@@ -106,6 +109,16 @@ fn newest_of(columns: &str) -> String {
         "SELECT {columns} FROM json_each(?) AS list CROSS JOIN history AS h ON h.id = list.value
          ORDER BY h.created_at DESC, h.id DESC LIMIT ?"
     )
+}
+
+/// Returns those of some prompts that are still there, in order.
+fn existing(connection: &Connection, ids: &[i64]) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT h.id FROM json_each(?) AS list CROSS JOIN history AS h ON h.id = list.value",
+        )?
+        .query_map([list_of(ids)], |row| row.get(0))?
+        .collect()
 }
 
 /// Returns the prompts of a segment that have all terms, the newest first.
@@ -167,17 +180,12 @@ impl Bits {
     }
 }
 
-/// No segment has more prompts than fill so many; a greater number is damage.
-const MOST_WORDS: usize = 1 << 24;
+/// So many words have a bit for each prompt.
+const MOST_WORDS: usize = MOST as usize / 64;
 
 impl Asked<'_> {
     /// Returns those of some prompts that are answers, in order.
-    fn answers(
-        &self,
-        connection: &Connection,
-        ids: &[i64],
-        has_to_be_cut: bool,
-    ) -> rusqlite::Result<Vec<i64>> {
+    fn answers(&self, connection: &Connection, ids: &[i64]) -> rusqlite::Result<Vec<i64>> {
         let (cwd, session) = match self.scope {
             HistoryScope::Global => (None, None),
             HistoryScope::Cwd(cwd) => (Some(cwd), None),
@@ -192,7 +200,7 @@ impl Asked<'_> {
             .query_map((list_of(ids), cwd, session), HistoryEntry::from_row)?
             .collect::<rusqlite::Result<_>>()?;
         entries.retain(|entry| self.words.occur_in(&entry.prompt));
-        if has_to_be_cut && !self.words.expression.is_empty() {
+        if !self.words.expression.is_empty() {
             let prompts = entries.iter().map(|entry| &*entry.prompt);
             let mut answers = self.cutter.answers(&self.words.expression, prompts)?.into_iter();
             entries.retain(|_| answers.next() == Some(true));

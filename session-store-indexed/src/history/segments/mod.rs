@@ -134,17 +134,31 @@ fn empty(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Returns ids as they are stored.
+/// Returns ids as they are stored: runs of ids that follow each other, each its first one and how
+/// many they are.
 fn to_bytes(ids: &[i64]) -> Vec<u8> {
-    ids.iter().flat_map(|id| id.to_le_bytes()).collect()
+    let runs = ids.chunk_by(|id, next| id.checked_add(1) == Some(*next));
+    runs.flat_map(|run| [run[0].to_le_bytes(), (run.len() as i64).to_le_bytes()])
+        .flatten()
+        .collect()
 }
 
 fn from_bytes(bytes: &[u8]) -> Result<Vec<i64>, ReadError> {
-    match bytes.as_chunks::<8>() {
-        (ids, []) => Ok(ids.iter().map(|id| i64::from_le_bytes(*id)).collect()),
-        _ => Err(ReadError::Malformed),
+    let (numbers, []) = bytes.as_chunks::<8>() else { return Err(ReadError::Malformed) };
+    let (runs, []) = numbers.as_chunks::<2>() else { return Err(ReadError::Malformed) };
+    let mut ids = Vec::new();
+    for [first, len] in runs {
+        let (first, len) = (i64::from_le_bytes(*first), i64::from_le_bytes(*len));
+        match first.checked_add(len) {
+            Some(end) if len <= MOST - ids.len() as i64 => ids.extend(first..end),
+            _ => return Err(ReadError::Malformed),
+        }
     }
+    Ok(ids)
 }
+
+/// A greater number of prompts in a segment is damage.
+const MOST: i64 = 1 << 30;
 
 /// Stands for a prompt that has another place by now.
 const MOVED: i64 = i64::MIN;

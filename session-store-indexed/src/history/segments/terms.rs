@@ -7,18 +7,29 @@ use super::super::words::{Words, is_unspaced};
 use super::super::{HistoryEntry, HistoryScope};
 use crate::inverted::{Inverted, Wanted};
 
-/// What other terms than words begin with. No word has such a letter.
+/// What other terms than words begin with: a directory, a session, letters of a script without
+/// spaces, a sign, two words in a row. No word has such a letter.
 const CWD: char = '\u{1}';
 const SESSION: char = '\u{2}';
 const LETTERS: char = '\u{3}';
 const SIGN: char = '\u{4}';
+const PAIR: char = '\u{5}';
 
 /// Collects the terms of prompts, which are numbered as they come.
 pub(super) fn terms_of(entries: &[HistoryEntry], cutter: &Cutter) -> rusqlite::Result<Inverted> {
     let mut terms = Inverted::default();
     let prompts = entries.iter().map(|entry| &*entry.prompt);
-    cutter.each_word(prompts, |word, text, _| terms.add(word, text))?;
+    let mut words: Vec<(u32, u32, String)> = Vec::new();
+    cutter.each_word(prompts, |word, text, offset| words.push((text, offset, word.to_owned())))?;
+    words.sort_unstable_by_key(|(text, offset, _)| (*text, *offset));
+    let mut words = words.iter().peekable();
     for (text, entry) in (0..).zip(entries) {
+        while let Some((_, _, word)) = words.next_if(|(of, ..)| *of == text) {
+            terms.add(word, text);
+            if let Some((_, _, next)) = words.peek().filter(|(of, ..)| *of == text) {
+                terms.add(&pair_term(word, next), text);
+            }
+        }
         let scopes = [(CWD, &entry.cwd), (SESSION, &entry.session_id)];
         for (mark, value) in scopes {
             value.iter().for_each(|value| terms.add(&scope_term(mark, value), text));
@@ -34,6 +45,16 @@ pub(super) fn terms_of(entries: &[HistoryEntry], cutter: &Cutter) -> rusqlite::R
 fn scope_term(mark: char, value: &str) -> String {
     let value = value.split('\0').next().unwrap_or_default();
     format!("{mark}{value}")
+}
+
+/// Stands for a word and how the next one begins: 16 bits of the FNV hash, so that there are few
+/// such terms.
+fn pair_term(word: &str, next: &str) -> String {
+    let beginning = next.chars().next().unwrap_or_default();
+    let of = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = word.bytes().fold(0x811c_9dc5, of);
+    let hash = beginning.to_string().bytes().fold(of(hash, b' '), of);
+    format!("{PAIR}{:04x}", (hash >> 16) ^ (hash & 0xffff))
 }
 
 /// Each pair of letters of a script without spaces, the last letter of a run, and each sign.
@@ -71,7 +92,10 @@ impl Query {
         scope: HistoryScope<'_>,
         cutter: &Cutter,
     ) -> rusqlite::Result<Option<Self>> {
-        let mut query = Self { is_loose: !words.literals.is_empty(), ..Self::default() };
+        let is_cut = matches!(scope,
+            HistoryScope::Cwd(value) | HistoryScope::Session(value) if value.contains('\0'));
+        let is_loose = is_cut || !words.literals.is_empty();
+        let mut query = Self { is_loose, ..Self::default() };
         match scope {
             HistoryScope::Global => {}
             HistoryScope::Cwd(cwd) => query.add(scope_term(CWD, cwd), false),
@@ -86,6 +110,9 @@ impl Query {
             // Those of a word follow each other, and the last one begins a word.
             tokens.sort();
             query.is_loose |= tokens.len() > 1;
+            for ((_, word), (_, next)) in tokens.iter().zip(tokens.iter().skip(1)) {
+                query.add(pair_term(word, next), false);
+            }
             if let Some((_, last)) = tokens.pop() {
                 query.add(last, true);
             }
@@ -125,4 +152,4 @@ impl Query {
     }
 }
 
-const MARKS: [char; 4] = [CWD, SESSION, LETTERS, SIGN];
+const MARKS: [char; 5] = [CWD, SESSION, LETTERS, SIGN, PAIR];
