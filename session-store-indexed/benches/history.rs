@@ -9,40 +9,71 @@ use session_store_indexed::history::{HistoryError, HistoryOptions, HistoryScope,
 fn main() {
     let count = std::env::var("SESSION_BENCH_PROMPTS").map_or(1_000_000, |n| n.parse().unwrap());
     let dir = tempfile::tempdir().unwrap();
-    let history =
-        HistoryStorage::open(dir.path().join("history.db"), HistoryOptions::default()).unwrap();
+    let path = dir.path().join("history.db");
+    let history = HistoryStorage::open(&path, HistoryOptions::default()).unwrap();
     let start = Instant::now();
     let cpu = cpu_time();
     for n in 0..count {
-        let prompt = format!("fix the {} of module{} in step {n}", WORDS[n % 8], n % 5000);
+        let prompt = prompt(n);
         let cwd = format!("/w/{}", n % 50);
         while let Err(error) = history.add(&prompt, Some(&cwd), Some("s")) {
             assert!(matches!(error, HistoryError::QueueFull { .. }), "{error}");
             history.flush().unwrap();
         }
     }
-    history.flush().unwrap();
+    // Closed, so that what is indexed later counts too.
+    history.close().unwrap();
     let (took, cpu) = (start.elapsed(), cpu_time() - cpu);
+    let each = |took: Duration| took.as_nanos() as f64 / 1e3 / count as f64;
     println!(
-        "insert {count} prompts: {took:.2?}, {:.2?} each; {cpu:.2?} of processors, {:.2?} each",
-        took / count as u32,
-        cpu / count as u32
+        "insert {count} prompts: {:.1} µs each, {:.1} µs of processors (limit: 50)",
+        each(took),
+        each(cpu)
     );
-    for query in ["login", "module77 parser", "step 99999", "fix", "\"unclosed (c++", "m"] {
-        for (name, scope) in
+    let size = std::fs::metadata(&path).unwrap().len();
+    println!("size: {:.0} bytes for each", size as f64 / count as f64);
+
+    let start = Instant::now();
+    let history = HistoryStorage::open(&path, HistoryOptions::default()).unwrap();
+    println!("open: {:.2?}", start.elapsed());
+    let queries = [
+        ("rare word", "zebra", 1000),
+        ("common word", "fix", 100),
+        ("common word, most hits", "fix", 1000),
+        ("one letter", "m", 100),
+        ("short beginning", "con", 100),
+        ("several words", "module77 parser", 100),
+        ("several common words", "the fix in step", 100),
+        ("never together", "login parser", 100),
+        ("joined words", "login-test", 100),
+        ("never joined", "test-login", 100),
+        ("path", "src/app7.rs", 100),
+        ("no hit", "qwertz", 100),
+        ("CJK", "登录", 100),
+        ("CJK, rare", "録音", 100),
+        ("punctuation", "&&", 100),
+    ];
+    for (name, query, limit) in queries {
+        for (where_, scope) in
             [("all", HistoryScope::Global), ("one directory", HistoryScope::Cwd("/w/7"))]
         {
-            let mut times: Vec<Duration> = (0..7)
+            let mut hits = 0;
+            let mut times: Vec<(Duration, Duration)> = (0..15)
                 .map(|_| {
-                    let start = Instant::now();
-                    history.search(query, 100, scope).unwrap();
-                    start.elapsed()
+                    let (start, cpu) = (Instant::now(), cpu_time());
+                    hits = history.search(query, limit, scope).unwrap().len();
+                    (cpu_time() - cpu, start.elapsed())
                 })
                 .collect();
             times.sort();
+            let ms = |at: usize| times[at].0.as_secs_f64() * 1e3;
+            let waited = times.iter().map(|(_, took)| *took).min().unwrap_or_default();
             println!(
-                "search {query} in {name}: {:.2?} in the middle, {:.2?} at most",
-                times[3], times[6]
+                "search {name} ({query}) in {where_}: {hits} hits, {:.1} ms of processors in the \
+                 middle, {:.1} ms at most (limit: 20); {:.1} ms at best by the clock",
+                ms(7),
+                ms(14),
+                waited.as_secs_f64() * 1e3
             );
         }
     }
@@ -51,6 +82,18 @@ fn main() {
 
 const WORDS: [&str; 8] =
     ["login test", "parser", "slow build", "menu", "typo in the docs", "race", "leak", "cache"];
+
+fn prompt(n: usize) -> String {
+    let word = WORDS[n % 8];
+    let module = n % 5000;
+    match n % 1000 {
+        1 => format!("请修复登录测试 {n}"),
+        2 => format!("run cargo && check src/app{}.rs in step {n}", n % 13),
+        3 => format!("continue with con{}", n / 1000),
+        _ if n % 100_000 == 77 => format!("a zebra and 録音 {n}"),
+        _ => format!("fix the {word} of module{module} in step {n}"),
+    }
+}
 
 /// The time processors spent on this program.
 fn cpu_time() -> Duration {

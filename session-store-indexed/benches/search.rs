@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use session_model::search::{Query, TextFilter};
 use session_store_file::FileStorage;
 use session_store_indexed::index::IndexOptions;
-use session_store_indexed::search::{SEARCH_FILE, SearchIndex};
+use session_store_indexed::search::{SEARCH_FILE, SearchIndex, SearchedSession};
 
 /// How large a session is.
 const SESSION_BYTES: usize = 1 << 20;
@@ -34,7 +34,8 @@ fn main() {
         .map(|meta| meta.len())
         .sum();
     println!(
-        "index {} sessions of {:.0} MB: {took:.2?}, {:.0} MB/s; {cpu:.2?} of processors, {:.0} MB/s of one",
+        "index {} sessions of {:.0} MB: {took:.2?}, {:.0} MB/s (limit: 50); {cpu:.2?} of \
+         processors, {:.0} MB/s of one",
         update.sessions,
         written as f64 / 1e6,
         rate(took),
@@ -49,19 +50,30 @@ fn main() {
     let start = Instant::now();
     index.update(&files, |_| true).unwrap();
     println!("look for changes, none: {:?}", start.elapsed());
-    for query in [
-        "the",
-        "error",
-        "error handler",
-        "getUserName",
-        "\"connection refused\"",
-        "src/module7.rs",
-        "con*",
-        "a*",
-        "zanzibar",
-        "error -handler",
-        "w1234 w77",
-        "漢字",
+    let all = TextFilter::default;
+    let some = |text: &str| Some(text.to_owned());
+    for (name, query, filter, cwd) in [
+        ("common word", "the", all(), None),
+        ("common words", "error handler", all(), None),
+        ("phrase", "\"connection refused\"", all(), None),
+        ("long phrase", "\"the error in the file\"", all(), None),
+        ("name in code", "getUser77Name", all(), None),
+        ("part of names", "username", all(), None),
+        ("path", "src/module7.rs", all(), None),
+        ("beginning", "con*", all(), None),
+        ("one letter", "a*", all(), None),
+        ("two letters", "re* da*", all(), None),
+        ("no hit", "zanzibar", all(), None),
+        ("without a word", "error -handler", all(), None),
+        ("rare words", "w1234 w77", all(), None),
+        ("CJK", "登录", all(), None),
+        ("CJK, one letter", "登", all(), None),
+        ("CJK, no hit", "漢字", all(), None),
+        ("directory", "error", all(), some("/w/7")),
+        ("role", "error", TextFilter { role: some("user"), ..all() }, None),
+        ("tool", "error", TextFilter { tool: some("bash"), ..all() }, None),
+        ("model", "error", TextFilter { model: some("big"), ..all() }, None),
+        ("date", "error", TextFilter { since_ms: Some(1_768_000_000_000), ..all() }, None),
     ] {
         let query_of = Query::parse(query);
         // As many as a search for 20 hits looks at.
@@ -70,14 +82,21 @@ fn main() {
         let mut times: Vec<_> = (0..7)
             .map(|_| {
                 let (start, cpu) = (Instant::now(), cpu_time());
-                total =
-                    index.find(&query_of, &TextFilter::default(), limit, |_| true).unwrap().total;
-                (start.elapsed(), cpu_time() - cpu)
+                let is_there = |session: &SearchedSession| cwd.is_none() || session.cwd == cwd;
+                total = index.find(&query_of, &filter, limit, is_there).unwrap().total;
+                (cpu_time() - cpu, start.elapsed())
             })
             .collect();
         times.sort();
-        let (median, cpu) = times[times.len() / 2];
-        println!("find {query}: {median:.2?} ({cpu:.2?} of processors), {total} texts");
+        let ms = |took: Duration| took.as_secs_f64() * 1e3;
+        let clock = times.iter().map(|(_, took)| *took).min().unwrap();
+        println!(
+            "find {name} ({query}): {total} texts, {:.1} ms of processors in the middle, {:.1} ms \
+             at most (limit: 50); {:.1} ms at best by the clock",
+            ms(times[3].0),
+            ms(times[6].0),
+            ms(clock)
+        );
     }
     let start = Instant::now();
     drop(index);
@@ -132,6 +151,9 @@ fn generate(root: &Path, bytes: usize) -> u64 {
 /// Of five messages one is a user's, two are an assistant's of 1.5 KB, two results of tools of 4 KB.
 fn message(random: &mut Random, id: usize) -> String {
     let message = match id % 5 {
+        0 if random.below(20) == 0 => {
+            format!(r#"{{"role":"user","content":"请修复登录测试,{}"}}"#, prose(random, 100))
+        }
         0 => format!(r#"{{"role":"user","content":"{}"}}"#, prose(random, 200)),
         1 | 3 => format!(
             r#"{{"role":"assistant","provider":"acme","model":"big","content":[{{"type":"text","text":"{}"}},{{"type":"toolCall","id":"c","name":"bash","arguments":{{"command":"cargo test {}"}}}}],"usage":{{"input":1000,"output":200}}}}"#,

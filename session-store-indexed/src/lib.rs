@@ -25,6 +25,7 @@ pub mod storage;
 
 mod clock;
 mod diagnostic;
+mod inverted;
 mod outbox;
 mod sqlite;
 

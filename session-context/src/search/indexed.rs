@@ -139,7 +139,7 @@ fn ask(
         .collect();
     let coverage = &mut found.coverage;
     (coverage.sessions, coverage.not_reached) = (found.sessions.len() as u64, update.left);
-    coverage.cut_entries = update.cut_entries;
+    coverage.cut_entries = texts.cut_entries;
     let skipped = update
         .skipped
         .into_iter()

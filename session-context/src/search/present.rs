@@ -107,7 +107,11 @@ async fn read(
         let mut len = HEAD;
         loop {
             let head = read_range(storage, key, 0, len).await?;
-            let whole = head.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let whole = match head.len() as u64 == len {
+                true => head.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1),
+                // The last line of a file may lack its end.
+                false => head.len(),
+            };
             let scan = Scan::beginning(&head.slice(..whole), &LoadOptions::default());
             match scan.ok().and_then(|scan| scan.header?.title()) {
                 Some(title) => return Ok(Some((None, EntryText::title(title)))),

@@ -186,6 +186,9 @@ fn titles_are_found() {
     let results = run(&search, SearchRequest::new("mend").filter(title));
     assert_eq!(ids(&results), ["s/t", "s/-"]);
     assert_eq!(results.hits[1].snippet.text, "Mend the parser");
+    let alone = "{\"type\":\"session\",\"id\":\"s\",\"title\":\"Mend the parser\"}".to_owned();
+    let results = run(&search_in(storage(&[("-w/1.jsonl", alone)])), SearchRequest::new("mend"));
+    assert_eq!(ids(&results), ["s/-"]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Writing prompts: a batch in one transaction, one prompt in a row once.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OptionalExtension, ToSql, Transaction, TransactionBehavior, params,
+    params_from_iter,
+};
 
 /// A prompt that waits to be written.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ impl NewPrompt {
     }
 }
 
+/// How many prompts one statement writes. With each statement the full-text index is written out,
+/// which takes longer than all the rest.
+const AT_ONCE: [usize; 3] = [128, 8, 1];
+
 /// Writes prompts in order, all or none, and returns the row that holds the last of them.
 ///
 /// `last` is the row of the prompt this process wrote before. A prompt that equals that one, or
@@ -26,14 +33,27 @@ impl NewPrompt {
 pub(super) fn insert<'a>(
     connection: &mut Connection,
     prompts: impl IntoIterator<Item = &'a NewPrompt>,
-    mut last: Option<i64>,
+    last: Option<i64>,
 ) -> rusqlite::Result<Option<i64>> {
+    let mut prompts: Vec<&NewPrompt> = prompts.into_iter().collect();
+    prompts.dedup_by(|next, before| next.prompt == before.prompt);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for prompt in prompts {
-        last = Some(match repeated(&transaction, &prompt.prompt, last)? {
-            Some(row) => row,
-            None => insert_one(&transaction, prompt)?,
-        });
+    let (mut last, mut rest) = (last, &*prompts);
+    if let Some((first, others)) = rest.split_first()
+        && let Some(row) = repeated(&transaction, &first.prompt, last)?
+    {
+        (last, rest) = (Some(row), others);
+    }
+    if let Some((final_one, others)) = rest.split_last() {
+        let mut others = others;
+        for size in AT_ONCE {
+            let mut chunks = others.chunks_exact(size);
+            for chunk in &mut chunks {
+                insert_all(&transaction, chunk)?;
+            }
+            others = chunks.remainder();
+        }
+        last = Some(insert_one(&transaction, final_one)?);
     }
     transaction.commit()?;
     Ok(last)
@@ -55,19 +75,29 @@ fn repeated(
         .optional()
 }
 
+fn insert_all(transaction: &Transaction<'_>, prompts: &[&NewPrompt]) -> rusqlite::Result<()> {
+    let values = prompts
+        .iter()
+        .flat_map(|new| [&new.prompt as &dyn ToSql, &new.created_at, &new.cwd, &new.session_id]);
+    transaction.prepare_cached(&statement(prompts.len()))?.execute(params_from_iter(values))?;
+    Ok(())
+}
+
 fn insert_one(transaction: &Transaction<'_>, prompt: &NewPrompt) -> rusqlite::Result<i64> {
+    transaction.prepare_cached(&format!("{} RETURNING id", statement(1)))?.query_row(
+        params![prompt.prompt, prompt.created_at, prompt.cwd, prompt.session_id],
+        |row| row.get(0),
+    )
+}
+
+fn statement(rows: usize) -> String {
     // Some tools keep every text once: there the row is dated anew, as they do it.
-    transaction
-        .prepare_cached(
-            "INSERT INTO history (prompt, created_at, cwd, session_id) VALUES (?, ?, ?, ?)
-             ON CONFLICT DO UPDATE SET
-                 created_at = excluded.created_at,
-                 cwd = excluded.cwd,
-                 session_id = excluded.session_id
-             RETURNING id",
-        )?
-        .query_row(
-            params![prompt.prompt, prompt.created_at, prompt.cwd, prompt.session_id],
-            |row| row.get(0),
-        )
+    format!(
+        "INSERT INTO history (prompt, created_at, cwd, session_id) VALUES {}
+         ON CONFLICT DO UPDATE SET
+             created_at = excluded.created_at,
+             cwd = excluded.cwd,
+             session_id = excluded.session_id",
+        vec!["(?, ?, ?, ?)"; rows].join(", ")
+    )
 }

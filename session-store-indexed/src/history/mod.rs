@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod cutter;
 mod entry;
 mod error;
 mod insert;
@@ -32,6 +33,7 @@ mod read;
 mod salvage;
 mod schema;
 mod search_index;
+mod segments;
 mod storage;
 mod words;
 mod writer;

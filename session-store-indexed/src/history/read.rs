@@ -6,7 +6,7 @@ use super::words::Words;
 use super::{HistoryEntry, HistoryScope};
 
 /// The most prompts one call returns.
-const LARGEST_LIMIT: usize = 1000;
+pub(super) const LARGEST_LIMIT: usize = 1000;
 
 const NEWEST_FIRST: &str = "ORDER BY h.created_at DESC, h.id DESC";
 
@@ -20,7 +20,7 @@ pub(super) fn recent(connection: &Connection, limit: usize) -> rusqlite::Result<
         .collect()
 }
 
-/// Returns the newest prompts of `scope` that hold all `words`.
+/// Returns the newest prompts of `scope` that hold all `words`, without an index of our own.
 pub(super) fn search(
     connection: &Connection,
     words: &Words,

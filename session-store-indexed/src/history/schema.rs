@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
-use super::{salvage, search_index};
+use super::{salvage, search_index, segments};
 use crate::{DatabaseDiagnostic, DatabaseError};
 
 /// The default of `created_at` is for the other programs that write this table.
@@ -49,6 +49,9 @@ pub(super) fn prepare(
             }
             _ => failed(error),
         })?;
+    }
+    if !segments::is_complete(&transaction).map_err(failed)? {
+        segments::create(&transaction).map_err(failed)?;
     }
     let diagnostics = predecessor
         .map(|from| salvage::take_over(from, &transaction, path))
@@ -99,6 +102,7 @@ fn is_complete(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(has(&columns, "cwd")
         && has(&columns, "session_id")
         && exists(connection, "idx_history_created_at")?
+        && segments::is_complete(connection)?
         && search_index::is_complete(connection)?)
 }
 

@@ -12,7 +12,8 @@ use super::insert::NewPrompt;
 use super::queue::Queue;
 use super::words::Words;
 use super::{
-    HistoryEntry, HistoryError, HistoryOptions, HistoryScope, read, schema, search_index, writer,
+    HistoryEntry, HistoryError, HistoryOptions, HistoryScope, read, schema, search_index, segments,
+    writer,
 };
 use crate::sqlite::{Database, Settings};
 use crate::{DatabaseDiagnostic, DatabaseError};
@@ -153,7 +154,7 @@ impl HistoryStorage {
         }
         let found = self.reader().run(|connection| {
             search_index::healing(connection, |connection| {
-                read::search(connection, &words, limit, scope)
+                segments::search(connection, &words, limit, scope)
             })
         });
         Ok(found?)

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 /// The words of a search text, sorted by how they can be found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
-    /// A full-text expression for the words the index can answer.
+    /// The words the full-text index can answer.
+    pub(super) indexed: Vec<String>,
+    /// A full-text expression for them.
     pub(super) expression: String,
     /// The other words, in lower case: they must occur somewhere in the text.
     pub(super) literals: Vec<String>,
@@ -30,13 +32,14 @@ impl Words {
         let literal = |word: &&str| word.contains(is_unspaced);
         if !words.iter().any(lettered) {
             let literals = words.iter().map(|word| (*word).to_owned()).collect();
-            return Self { expression: String::new(), literals };
+            return Self { literals, ..Self::default() };
         }
         let (literals, indexed): (Vec<&str>, Vec<&str>) =
             words.into_iter().filter(|word| lettered(word)).partition(literal);
         let quoted: Vec<String> =
             indexed.iter().map(|word| format!("\"{}\"*", word.replace('"', "\"\""))).collect();
         Self {
+            indexed: indexed.into_iter().map(str::to_owned).collect(),
             expression: quoted.join(" "),
             literals: literals.into_iter().map(str::to_lowercase).collect(),
         }
@@ -60,7 +63,7 @@ impl Words {
 /// Tells whether a letter belongs to a script written without spaces between words.
 ///
 /// Letters beyond the basic plane are counted in: the index knows only the older of them.
-fn is_unspaced(c: char) -> bool {
+pub(super) fn is_unspaced(c: char) -> bool {
     c.is_alphanumeric()
         && matches!(
             c,
@@ -81,36 +84,38 @@ fn is_unspaced(c: char) -> bool {
 mod tests {
     use super::Words;
 
-    fn words(expression: &str, literals: &[&str]) -> Words {
-        Words {
-            expression: expression.to_owned(),
-            literals: literals.iter().map(|word| (*word).to_owned()).collect(),
-        }
+    fn words(expression: &str, literals: &[&str]) -> (String, Vec<String>) {
+        (expression.to_owned(), literals.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    fn parsed(text: &str) -> (String, Vec<String>) {
+        let Words { expression, literals, .. } = Words::new(text);
+        (expression, literals)
     }
 
     #[test]
     fn quotes_every_word() {
-        assert_eq!(Words::new("fix OR say\"hi\""), words(r#""OR"* "fix"* "say""hi"""*"#, &[]));
+        assert_eq!(parsed("fix OR say\"hi\""), words(r#""OR"* "fix"* "say""hi"""*"#, &[]));
     }
 
     #[test]
     fn passes_over_punctuation_beside_words() {
-        assert_eq!(Words::new("a && b"), words(r#""a"* "b"*"#, &[]));
+        assert_eq!(parsed("a && b"), words(r#""a"* "b"*"#, &[]));
     }
 
     #[test]
     fn looks_for_punctuation_alone() {
-        assert_eq!(Words::new(" && -> "), words("", &["&&", "->"]));
+        assert_eq!(parsed(" && -> "), words("", &["&&", "->"]));
     }
 
     #[test]
     fn looks_for_unspaced_scripts_anywhere() {
-        assert_eq!(Words::new("本語 Fix修复 fix"), words(r#""fix"*"#, &["fix修复", "本語"]));
+        assert_eq!(parsed("本語 Fix修复 fix"), words(r#""fix"*"#, &["fix修复", "本語"]));
     }
 
     #[test]
     fn ends_a_word_at_nul() {
-        assert_eq!(Words::new("a\0b"), words(r#""a"* "b"*"#, &[]));
+        assert_eq!(parsed("a\0b"), words(r#""a"* "b"*"#, &[]));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The thread that brings prompts into the database.
 
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use super::insert::insert;
 use super::queue::Queue;
-use super::search_index;
+use super::{search_index, segments};
 use crate::sqlite::Database;
 
 /// Starts to write what comes into `queue`; the thread ends when the queue is closed.
@@ -27,6 +28,11 @@ fn run(queue: &Queue, mut database: Database) {
             Ok(row) => {
                 last = row;
                 queue.written(&batch);
+                // It is made for later searches; the prompts are safe.
+                if let Err(error) = database.run(segments::catch_up) {
+                    let source = error.source();
+                    tracing::warn!(%error, source, "prompts could not be indexed; later they are");
+                }
             }
             Err(error) => queue.failed(batch, error),
         }

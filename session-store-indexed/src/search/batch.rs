@@ -3,8 +3,8 @@
 use session_model::search::{EntryPlace, EntryText, TextKind, each_term, tags_of};
 use session_model::storage::StorageKey;
 
-use super::inverted::Inverted;
 use super::state::{Shown, State};
+use crate::inverted::Inverted;
 
 /// Marks texts that models thought; no word of a text is equal to it.
 pub(super) const THINKING: &str = "\u{1}thinking";
@@ -40,10 +40,21 @@ pub(super) struct Advance {
     pub(super) from: Option<(i64, u64)>,
     /// How far it is now; `None` if there is no such session any more.
     pub(super) to: Option<State>,
-    /// Which texts of the batch are its: the first, and how many.
-    pub(super) texts: (u32, u32),
+    /// The texts of whole lines.
+    pub(super) texts: Texts,
+    /// Those of a last line without its end, which the next advance forgets.
+    pub(super) open: Texts,
     /// What hits show, once the end was reached.
     pub(super) shown: Option<Shown>,
+}
+
+/// Some texts of a batch that follow each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Texts {
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// Of how many entries only a part of the text is among them.
+    pub(super) cut: u64,
 }
 
 impl Batch {
@@ -76,8 +87,9 @@ impl Batch {
             && last.to.as_ref().map(|to| to.generation)
                 == advance.to.as_ref().map(|to| to.generation)
         {
-            last.texts.1 += advance.texts.1;
-            (last.to, last.shown) = (advance.to, advance.shown);
+            last.texts.count += advance.texts.count;
+            last.texts.cut += advance.texts.cut;
+            (last.open, last.to, last.shown) = (advance.open, advance.to, advance.shown);
             return;
         }
         self.advances.push(advance);

@@ -4,21 +4,8 @@ use rusqlite::Connection;
 
 use super::schema;
 use crate::DatabaseError;
+use crate::inverted::ReadError;
 use crate::sqlite::Database;
-
-/// Why a question to the index has no answer.
-#[derive(Debug)]
-pub(super) enum ReadError {
-    Sqlite(rusqlite::Error),
-    /// What is stored is none of what this crate writes.
-    Malformed,
-}
-
-impl From<rusqlite::Error> for ReadError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
 
 /// Does `work` with the connection; an index that is malformed is emptied, so that the next update
 /// makes it again.

@@ -6,8 +6,8 @@ use session_model::storage::StorageKey;
 
 use super::SearchedSession;
 use super::batch::{NO_TIME, THINKING};
-use super::error::ReadError;
-use super::lookup::{Wanted, weights};
+use super::lookup::weights;
+use crate::inverted::{ReadError, Wanted};
 
 /// A text that has the words of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct FoundTexts {
     pub total: u64,
     /// Whether each of them is known to answer the query; else they are to be read.
     pub is_exact: bool,
+    /// Of how many entries of these sessions only a part of the text is in the index.
+    pub cut_entries: u64,
 }
 
 struct Segment {
@@ -50,6 +52,7 @@ struct Part {
     first: i64,
     count: i64,
     session: usize,
+    cut: u64,
 }
 
 /// A text that answers.
@@ -81,6 +84,7 @@ pub(super) fn find(
     // One state of the database for all questions.
     let transaction = connection.transaction()?;
     let (sessions, parts) = sessions_and_parts(&transaction, admits)?;
+    let cut_entries = parts.iter().map(|part| part.cut).sum();
     let (segments, corpus) = segments(&transaction)?;
     let mut having = vec![0; query.wanted().len()];
     let mut looked = Vec::with_capacity(segments.len());
@@ -100,7 +104,7 @@ pub(super) fn find(
         .iter()
         .map(|candidate| place.query_row([candidate.text], |row| found_text(row, candidate)));
     let texts = texts.collect::<rusqlite::Result<_>>()?;
-    Ok(FoundTexts { sessions, texts, total, is_exact: !query.has_joined() })
+    Ok(FoundTexts { sessions, texts, total, is_exact: !query.has_joined(), cut_entries })
 }
 
 fn found_text(row: &Row<'_>, candidate: &Candidate) -> rusqlite::Result<FoundText> {
@@ -136,11 +140,12 @@ fn sessions_and_parts(
     }
     let mut parts = Vec::new();
     let mut statement =
-        connection.prepare_cached("SELECT first, count, session FROM part ORDER BY first")?;
+        connection.prepare_cached("SELECT first, count, session, cut FROM part ORDER BY first")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if let Some(session) = numbers.get(&row.get::<_, i64>(2)?) {
-            parts.push(Part { first: row.get(0)?, count: row.get(1)?, session: *session });
+            let (first, count, cut) = (row.get(0)?, row.get(1)?, row.get::<_, i64>(3)?);
+            parts.push(Part { first, count, session: *session, cut: cut.max(0) as u64 });
         }
     }
     Ok((sessions, parts))

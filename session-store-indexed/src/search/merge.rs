@@ -5,11 +5,10 @@ use std::ops::Range;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::batch::NO_TIME;
-use super::block::BlockReader;
-use super::error::{ReadError, run};
-use super::postings::{Postings, read_postings};
-use super::write::{Blocks, NewSegment};
+use super::error::run;
+use super::write::NewSegment;
 use crate::DatabaseError;
+use crate::inverted::{Postings, ReadError, SegmentReader, SegmentWriter, read_postings};
 use crate::sqlite::Database;
 
 /// With more segments some are merged.
@@ -99,18 +98,24 @@ fn merge(connection: &mut Connection, segments: &[Segment]) -> Result<(), ReadEr
         new.latest = new.latest.max(i64::from_le_bytes(*time));
     }
     let number = new.segment_number(&transaction)?;
-    let mut blocks = Blocks::new(&transaction, number)?;
-    let mut sources = segments
-        .iter()
-        .map(|segment| Source::open(&transaction, segment, start.first))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut blocks = SegmentWriter::new(&transaction, "block", number)?;
+    let mut sources = Vec::with_capacity(segments.len());
+    for segment in segments {
+        // What is added to the numbers of its texts.
+        let offset =
+            u32::try_from(segment.first - start.first).map_err(|_| ReadError::Malformed)?;
+        sources.push((offset, SegmentReader::open(&transaction, "block", segment.number)?));
+    }
     let mut merged = Postings::default();
-    while let Some(term) = sources.iter().filter_map(|source| source.term.clone()).min() {
+    while let Some(term) = sources.iter().filter_map(|(_, source)| source.term()).min() {
+        let term = term.to_vec();
         merged.clear();
-        for source in sources.iter_mut().filter(|source| source.term.as_ref() == Some(&term)) {
-            let offset = source.offset;
+        for (offset, source) in &mut sources {
+            if source.term() != Some(&term) {
+                continue;
+            }
             read_postings(source.postings(), |text, times| {
-                let text = text.saturating_add(offset);
+                let text = text.saturating_add(*offset);
                 if is_live.get(text as usize) == Some(&true) {
                     merged.add(text, times);
                 }
@@ -147,60 +152,4 @@ fn live(connection: &Connection, first: i64, count: i64) -> Result<Vec<bool>, Re
         is_live[from as usize..to.max(from) as usize].fill(true);
     }
     Ok(is_live)
-}
-
-/// The terms of a segment, read block by block.
-struct Source {
-    blocks: std::vec::IntoIter<i64>,
-    block: Vec<u8>,
-    reader: BlockReader,
-    postings: Range<usize>,
-    /// The term it is at; `None` at the end.
-    term: Option<Vec<u8>>,
-    /// What is added to the numbers of its texts.
-    offset: u32,
-}
-
-impl Source {
-    fn open(connection: &Connection, segment: &Segment, first: i64) -> Result<Self, ReadError> {
-        let blocks: Vec<i64> = connection
-            .prepare_cached("SELECT block FROM block WHERE segment = ? ORDER BY term")?
-            .query_map([segment.number], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        let mut source = Self {
-            blocks: blocks.into_iter(),
-            block: Vec::new(),
-            reader: BlockReader::default(),
-            postings: 0..0,
-            term: None,
-            offset: u32::try_from(segment.first - first).map_err(|_| ReadError::Malformed)?,
-        };
-        source.step(connection)?;
-        Ok(source)
-    }
-
-    /// Goes to the next term.
-    fn step(&mut self, connection: &Connection) -> Result<(), ReadError> {
-        loop {
-            if let Some(postings) = self.reader.next(&self.block)? {
-                self.postings = postings;
-                let term = self.term.get_or_insert_default();
-                term.clear();
-                term.extend_from_slice(self.reader.term());
-                return Ok(());
-            }
-            let Some(block) = self.blocks.next() else {
-                self.term = None;
-                return Ok(());
-            };
-            self.reader = BlockReader::default();
-            self.block = connection
-                .prepare_cached("SELECT data FROM block WHERE block = ?")?
-                .query_row([block], |row| row.get(0))?;
-        }
-    }
-
-    fn postings(&self) -> &[u8] {
-        &self.block[self.postings.clone()]
-    }
 }

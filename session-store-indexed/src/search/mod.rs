@@ -9,13 +9,10 @@
 //! kilobytes. New texts make new segments; many small ones are merged into a larger one.
 
 mod batch;
-mod block;
 mod error;
 mod find;
-mod inverted;
 mod lookup;
 mod merge;
-mod postings;
 mod read;
 mod schema;
 mod state;

@@ -9,7 +9,7 @@ use session_model::storage::{
 };
 use session_model::time::from_iso;
 
-use super::batch::{Advance, Batch};
+use super::batch::{Advance, Batch, Texts};
 use super::state::{Shown, State};
 use crate::index::{SAMPLE, fingerprint, identity, samples, summary};
 
@@ -28,6 +28,15 @@ pub(super) struct SessionReader<'a> {
     pub(super) is_done: bool,
 }
 
+/// What was read at once.
+struct Step {
+    to: State,
+    texts: Texts,
+    open: Texts,
+    /// What hits show, if that was the end.
+    shown: Option<Shown>,
+}
+
 impl<'a> SessionReader<'a> {
     pub(super) fn new(
         storage: &'a dyn SessionStorage,
@@ -39,26 +48,24 @@ impl<'a> SessionReader<'a> {
 
     /// Reads on, and adds what there is to a batch.
     pub(super) async fn step(&mut self, batch: &mut Batch) {
-        let first = batch.texts.len() as u32;
         let from = self.known.as_ref().map(|known| (known.generation, known.indexed));
-        let (to, shown) = match self.advance(batch).await {
-            Ok((to, shown)) => (Some(to), shown),
-            Err(error) if error.kind() == StorageErrorKind::NotFound => (None, None),
+        let none = Texts::default();
+        let (to, texts, open, shown) = match self.advance(batch).await {
+            Ok(Step { to, texts, open, shown }) => (Some(to), texts, open, shown),
+            Err(error) if error.kind() == StorageErrorKind::NotFound => (None, none, none, None),
             // The missing version has it looked at again each time.
             Err(error) => {
                 let to = State { version: String::new(), ..self.known.clone().unwrap_or_default() };
                 let problem = Some(error.to_string());
-                (Some(to), Some(Shown { problem, ..Shown::default() }))
+                (Some(to), none, none, Some(Shown { problem, ..Shown::default() }))
             }
         };
         self.is_done = to.is_none() || shown.is_some();
         self.known.clone_from(&to);
-        let (key, count) = (self.key.clone(), batch.texts.len() as u32 - first);
-        batch.advance(Advance { key, from, to, texts: (first, count), shown });
+        batch.advance(Advance { key: self.key.clone(), from, to, texts, open, shown });
     }
 
-    /// Answers how far it came, and what hits show if that is the end.
-    async fn advance(&mut self, batch: &mut Batch) -> Result<(State, Option<Shown>), StorageError> {
+    async fn advance(&mut self, batch: &mut Batch) -> Result<Step, StorageError> {
         let path = self.storage.local_path(&self.key);
         let mut chunk = CHUNK;
         loop {
@@ -89,11 +96,19 @@ impl<'a> SessionReader<'a> {
             }
             let generation = self.known.as_ref().map_or(1, |known| known.generation + 1);
             let mut to = from.unwrap_or_else(|| State { generation, ..State::default() });
-            let problem = add_texts(&lines, &mut to, batch).err();
+            let (texts, problem) = match add_texts(&lines, &to, batch) {
+                Ok(texts) => (texts, None),
+                Err(problem) => (Texts::default(), Some(problem)),
+            };
             batch.bytes += lines.len() as u64;
             to.fingerprint = fingerprint_behind(&head, &tail, &lines);
             to.indexed = indexed + lines.len() as u64;
             to.lines += memchr_iter(b'\n', &lines).count() as u64;
+            // As whoever reads the file shows a last line without its end.
+            let open = match is_end && problem.is_none() {
+                true => add_texts(&rest.slice(lines.len()..), &to, batch).unwrap_or_default(),
+                false => Texts::default(),
+            };
             // A state in between is looked at again, should it be the last to be written.
             let is_last = is_end || problem.is_some();
             to.version = if is_last { meta.version.to_string() } else { String::new() };
@@ -107,7 +122,7 @@ impl<'a> SessionReader<'a> {
                 (None, true) => Some(self.shown().await?),
                 (None, false) => None,
             };
-            return Ok((to, shown));
+            return Ok(Step { to, texts, open, shown });
         }
     }
 
@@ -124,14 +139,15 @@ impl<'a> SessionReader<'a> {
     }
 }
 
-/// Adds the texts of whole lines that begin at the indexed offset.
+/// Adds the texts of lines that begin at the indexed offset.
 fn add_texts(
     lines: &Bytes,
-    known: &mut State,
+    known: &State,
     batch: &mut Batch,
-) -> Result<(), session_model::document::LoadError> {
+) -> Result<Texts, session_model::document::LoadError> {
+    let mut added = Texts { first: batch.texts.len() as u32, ..Texts::default() };
     if lines.is_empty() {
-        return Ok(());
+        return Ok(added);
     }
     let options = LoadOptions::default();
     let scan = match known.indexed {
@@ -148,12 +164,13 @@ fn add_texts(
     }
     for (place, entry) in places(&scan, lines, known.indexed, known.lines + 1) {
         let texts = texts_of(entry);
-        known.cut += u64::from(texts.iter().any(|text| text.is_cut));
+        added.cut += u64::from(texts.iter().any(|text| text.is_cut));
         for text in texts {
             batch.add(&text, place, written_ms(entry));
         }
     }
-    Ok(())
+    added.count = batch.texts.len() as u32 - added.first;
+    Ok(added)
 }
 
 /// The fingerprint of an indexed part that grew by some lines, given the samples of what it was.

@@ -11,7 +11,7 @@ const APPLICATION_ID: i32 = 0x5345_5346;
 
 /// What is kept is made from the session files, so that an older version is not brought up to date
 /// but made again. To be raised with every change of the tables, of blocks, and of what terms are.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 const TABLES: [&str; 5] = ["session", "part", "text", "segment", "block"];
 
@@ -29,13 +29,14 @@ CREATE TABLE session (
     fingerprint INTEGER NOT NULL,
     generation INTEGER NOT NULL,
     indexed INTEGER NOT NULL,
-    lines INTEGER NOT NULL,
-    cut INTEGER NOT NULL
+    lines INTEGER NOT NULL
 );
 CREATE TABLE part (
     first INTEGER PRIMARY KEY,
     count INTEGER NOT NULL,
-    session INTEGER NOT NULL
+    session INTEGER NOT NULL,
+    cut INTEGER NOT NULL,
+    is_open INTEGER NOT NULL
 );
 CREATE INDEX part_session ON part(session);
 CREATE TABLE text (

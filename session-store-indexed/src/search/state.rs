@@ -19,8 +19,6 @@ pub(super) struct State {
     pub(super) indexed: u64,
     /// How many lines these are.
     pub(super) lines: u64,
-    /// Of how many entries only a part of the text is indexed.
-    pub(super) cut: u64,
 }
 
 /// What hits show of a session.
@@ -60,7 +58,7 @@ pub struct SkippedSession {
 pub(super) fn states(connection: &Connection) -> rusqlite::Result<HashMap<String, State>> {
     connection
         .prepare_cached(
-            "SELECT key, version, size, identity, fingerprint, generation, indexed, lines, cut
+            "SELECT key, version, size, identity, fingerprint, generation, indexed, lines
              FROM session",
         )?
         .query_map([], |row| {
@@ -73,7 +71,6 @@ pub(super) fn states(connection: &Connection) -> rusqlite::Result<HashMap<String
                 generation: row.get(5)?,
                 indexed: number(6)?,
                 lines: number(7)?,
-                cut: number(8)?,
             };
             Ok((row.get(0)?, state))
         })?

@@ -49,8 +49,6 @@ pub struct SearchUpdate {
     pub read: u64,
     /// How many changed sessions are not in the index as they are now, since the update was ended.
     pub left: u64,
-    /// Of how many entries only a part of the text is in the index.
-    pub cut_entries: u64,
     /// What is no session or could not be read.
     pub skipped: Vec<SkippedSession>,
 }
@@ -101,15 +99,10 @@ pub(super) fn update(
         }
     };
     merge::tidy(database)?;
-    let (cut, problems) = database.run(|connection| {
-        let cut: i64 =
-            connection
-                .query_row("SELECT coalesce(sum(cut), 0) FROM session", [], |row| row.get(0))?;
-        Ok((cut as u64, problems(connection)?))
-    })?;
+    let problems = database.run(|connection| problems(connection))?;
     let searched = sessions.saturating_sub(left).saturating_sub(problems.len() as u64);
     skipped.extend(problems.into_iter().filter(|session| !is_artifact(&session.key)));
-    Ok(SearchUpdate { sessions: searched, read, left, cut_entries: cut, skipped })
+    Ok(SearchUpdate { sessions: searched, read, left, skipped })
 }
 
 /// Lists the files that should be sessions, those of child agents included, and those that cannot
@@ -174,8 +167,8 @@ impl<'a> Work<'a> {
             loop {
                 match batches.recv_timeout(TOLD_EVERY) {
                     Ok(batch) => {
-                        let batch: Batch = batch;
-                        let written = database.run(|connection| write(connection, &batch));
+                        let mut batch: Batch = batch;
+                        let written = database.run(|connection| write(connection, &mut batch));
                         if written.is_err() {
                             self.is_ended.store(true, Ordering::Relaxed);
                         }

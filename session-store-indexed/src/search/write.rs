@@ -3,9 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use session_model::storage::StorageKey;
 
-use super::batch::{Advance, Batch, NO_TIME};
-use super::block::BlockWriter;
+use super::batch::{Advance, Batch, NO_TIME, Texts};
 use super::state::{Shown, State};
+use crate::inverted::SegmentWriter;
 
 /// A segment that is to be written, beside its blocks.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct NewSegment {
 ///
 /// Texts of sessions that somebody else advanced meanwhile are left without a session; the next
 /// update looks at these again.
-pub(super) fn write(connection: &mut Connection, batch: &Batch) -> rusqlite::Result<()> {
+pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let first: i64 = transaction
         .prepare_cached("SELECT coalesce(max(first + count), 1) FROM segment")?
@@ -40,8 +40,9 @@ pub(super) fn write(connection: &mut Connection, batch: &Batch) -> rusqlite::Res
             new.latest = new.latest.max(text.written_ms);
         }
         let segment = new.segment_number(&transaction)?;
-        let mut blocks = Blocks::new(&transaction, segment)?;
-        batch.terms.each(|term, postings| blocks.add(term, postings))?;
+        let mut blocks = SegmentWriter::new(&transaction, "block", segment)?;
+        let terms = std::mem::take(&mut batch.terms);
+        terms.each(|term, postings| blocks.add(term, postings))?;
         let size = blocks.finish()?;
         new.insert(&transaction, segment, size)?;
     }
@@ -83,44 +84,6 @@ impl NewSegment {
     }
 }
 
-/// Writes the blocks of a segment.
-pub(super) struct Blocks<'a> {
-    insert: rusqlite::CachedStatement<'a>,
-    segment: i64,
-    writer: BlockWriter,
-    size: u64,
-}
-
-impl<'a> Blocks<'a> {
-    pub(super) fn new(transaction: &'a Transaction<'_>, segment: i64) -> rusqlite::Result<Self> {
-        let sql = "INSERT INTO block (segment, term, data) VALUES (?, ?, ?)";
-        let insert = transaction.prepare_cached(sql)?;
-        Ok(Self { insert, segment, writer: BlockWriter::default(), size: 0 })
-    }
-
-    /// Adds a term; terms come in rising order.
-    pub(super) fn add(&mut self, term: &[u8], postings: &[u8]) -> rusqlite::Result<()> {
-        match self.writer.add(term, postings) {
-            Some(block) => self.insert(&block),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes what is left; returns how large all blocks are.
-    pub(super) fn finish(mut self) -> rusqlite::Result<u64> {
-        if let Some(block) = self.writer.take() {
-            self.insert(&block)?;
-        }
-        Ok(self.size)
-    }
-
-    fn insert(&mut self, (term, data): &(Vec<u8>, Vec<u8>)) -> rusqlite::Result<()> {
-        self.size += data.len() as u64;
-        self.insert.execute(params![self.segment, term, data])?;
-        Ok(())
-    }
-}
-
 /// Brings the rows of a session up to date; does nothing if it is not where the step begins.
 fn apply(
     transaction: &Transaction<'_>,
@@ -141,21 +104,35 @@ fn apply(
     let session = match found {
         Some((session, generation, _)) => {
             if generation != to.generation {
-                forget_texts(transaction, session)?;
+                forget_texts(transaction, session, false)?;
             }
+            forget_texts(transaction, session, true)?;
             session
         }
         None => insert_session(transaction, &advance.key)?,
     };
     update_session(transaction, session, to, advance.shown.as_ref())?;
-    let (from, count) = advance.texts;
+    insert_texts(transaction, session, batch, first, (advance.texts, false))?;
+    insert_texts(transaction, session, batch, first, (advance.open, true))
+}
+
+/// Adds texts of a batch, whose first has the number `first`, to a session.
+fn insert_texts(
+    transaction: &Transaction<'_>,
+    session: i64,
+    batch: &Batch,
+    first: i64,
+    (Texts { first: from, count, cut }, is_open): (Texts, bool),
+) -> rusqlite::Result<()> {
     if count == 0 {
         return Ok(());
     }
     let first = first + i64::from(from);
     transaction
-        .prepare_cached("INSERT INTO part (first, count, session) VALUES (?, ?, ?)")?
-        .execute((first, count, session))?;
+        .prepare_cached(
+            "INSERT INTO part (first, count, session, cut, is_open) VALUES (?, ?, ?, ?, ?)",
+        )?
+        .execute((first, count, session, cut as i64, is_open))?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO text (text, offset, length, line, is_thought) VALUES (?, ?, ?, ?, ?)",
     )?;
@@ -177,7 +154,7 @@ fn insert_session(transaction: &Transaction<'_>, key: &StorageKey) -> rusqlite::
     transaction
         .prepare_cached(
             "INSERT INTO session (key, version, size, identity, fingerprint, generation, indexed,
-             lines, cut) VALUES (?, '', 0, '', 0, 0, 0, 0, 0)",
+             lines) VALUES (?, '', 0, '', 0, 0, 0, 0)",
         )?
         .insert([key.as_str()])
 }
@@ -191,7 +168,7 @@ fn update_session(
     transaction
         .prepare_cached(
             "UPDATE session SET version = ?, size = ?, identity = ?, fingerprint = ?,
-             generation = ?, indexed = ?, lines = ?, cut = ? WHERE session = ?",
+             generation = ?, indexed = ?, lines = ? WHERE session = ?",
         )?
         .execute(params![
             to.version,
@@ -201,7 +178,6 @@ fn update_session(
             to.generation,
             to.indexed as i64,
             to.lines as i64,
-            to.cut as i64,
             session
         ])?;
     if let Some(Shown { id, cwd, title, problem }) = shown {
@@ -222,20 +198,27 @@ pub(super) fn remove(transaction: &Transaction<'_>, key: &StorageKey) -> rusqlit
         .query_row([key.as_str()], |row| row.get(0))
         .optional()?;
     let Some(session) = session else { return Ok(()) };
-    forget_texts(transaction, session)?;
+    forget_texts(transaction, session, false)?;
     transaction.prepare_cached("DELETE FROM session WHERE session = ?")?.execute([session])?;
     Ok(())
 }
 
-fn forget_texts(transaction: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
+/// Removes the texts of a session, or those only of a last line that had no end.
+fn forget_texts(
+    transaction: &Transaction<'_>,
+    session: i64,
+    only_open: bool,
+) -> rusqlite::Result<()> {
     let parts: Vec<(i64, i64)> = transaction
-        .prepare_cached("SELECT first, count FROM part WHERE session = ?")?
-        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .prepare_cached("SELECT first, count FROM part WHERE session = ? AND is_open >= ?")?
+        .query_map((session, only_open), |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut delete = transaction.prepare_cached("DELETE FROM text WHERE text >= ? AND text < ?")?;
     for (first, count) in parts {
         delete.execute((first, first.saturating_add(count)))?;
     }
-    transaction.prepare_cached("DELETE FROM part WHERE session = ?")?.execute([session])?;
+    transaction
+        .prepare_cached("DELETE FROM part WHERE session = ? AND is_open >= ?")?
+        .execute((session, only_open))?;
     Ok(())
 }

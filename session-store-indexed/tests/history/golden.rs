@@ -81,7 +81,7 @@ fn stores_the_recorded_rows() {
 }
 
 #[test]
-fn makes_the_recorded_schema_and_two_more_triggers() {
+fn makes_the_recorded_schema_and_adds_to_it() {
     let place = place();
     drop(place.open());
 
@@ -97,8 +97,18 @@ fn makes_the_recorded_schema_and_two_more_triggers() {
         names
     };
     let mut expected = names(&parse(SCHEMA));
-    for trigger in ["history_ad", "history_au"] {
-        expected.push(("trigger".to_owned(), trigger.to_owned()));
+    for (kind, name) in [
+        ("trigger", "history_ad"),
+        ("trigger", "history_au"),
+        ("trigger", "history_search_ai"),
+        ("trigger", "history_search_au"),
+        ("table", "history_search_block"),
+        ("table", "history_search_changed"),
+        ("table", "history_search_segment"),
+        ("index", "history_search_last"),
+        ("index", "history_search_term"),
+    ] {
+        expected.push((kind.to_owned(), name.to_owned()));
     }
     expected.sort();
     let connection = place.sqlite();

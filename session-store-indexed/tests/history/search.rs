@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use session_store_indexed::history::{HistoryScope, HistoryStorage};
 
-use crate::support::{NOW, Place, place, prompts};
+use crate::support::{NOW, Place, options, place, prompts};
 
 fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
@@ -122,6 +122,59 @@ fn returns_at_most_a_thousand_newest_first() {
             assert_eq!(ids(found), expected, "{query}");
         }
     }
+}
+
+#[test]
+fn finds_what_other_programs_make_of_many_prompts() {
+    let place = place();
+    let history = place.open();
+    for number in 1..=2000 {
+        history.add(&format!("common {number} src/app{number}.rs"), Some("/a"), None).unwrap();
+    }
+    history.flush().unwrap();
+    let ids = |query: &str, limit: usize, scope: HistoryScope<'_>| -> Vec<i64> {
+        let found = history.search(query, limit, scope).unwrap();
+        found.into_iter().map(|entry| entry.id).collect()
+    };
+    let global = HistoryScope::Global;
+    assert_eq!(ids("comm", 3, global), [2000, 1999, 1998]);
+    assert_eq!(ids("src/app7", 1000, global).len(), 111);
+    assert_eq!(ids("app7/src", 1000, global), [0; 0]);
+    let other = place.sqlite();
+    other
+        .execute_batch(
+            "UPDATE history SET prompt = 'uncommon', cwd = '/b' WHERE id = 1;
+             UPDATE history SET created_at = created_at + 10 WHERE id = 2;
+             DELETE FROM history WHERE id = 2000;
+             INSERT INTO history (prompt, created_at) VALUES ('common latest', 0);",
+        )
+        .unwrap();
+    assert_eq!(ids("comm", 3, global), [2, 1999, 1998]);
+    assert_eq!(ids("unco", 3, global), [1]);
+    assert_eq!(ids("un", 3, HistoryScope::Cwd("/b")), [1]);
+    assert_eq!(ids("common 1 ", 1, HistoryScope::Cwd("/b")), [0; 0]);
+    assert_eq!(ids("late", 3, global), [2001]);
+    assert_eq!(ids("common late", 3, HistoryScope::Cwd("/a")), [0; 0]);
+}
+
+/// A program that holds the database locked does not keep anybody waiting for a search.
+#[test]
+fn finds_while_another_program_writes() {
+    let place = place();
+    let history = place.open();
+    let other = place.sqlite();
+    other.execute_batch("BEGIN").unwrap();
+    for number in 0..2000 {
+        let prompt = format!("common {number}");
+        other
+            .execute("INSERT INTO history (prompt, created_at) VALUES (?, ?)", (prompt, number))
+            .unwrap();
+    }
+    other.execute_batch("COMMIT; BEGIN IMMEDIATE; DELETE FROM history WHERE id > 100").unwrap();
+    let start = std::time::Instant::now();
+    let found = history.search("comm", 1, HistoryScope::Global).unwrap();
+    assert_eq!(prompts(found), ["common 1999"]);
+    assert!(start.elapsed() < options().busy_timeout / 2, "{:?}", start.elapsed());
 }
 
 #[test]

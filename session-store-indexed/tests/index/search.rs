@@ -14,7 +14,7 @@ use session_model::storage::{SessionStorageExt, StorageKey};
 use session_store_file::FileStorage;
 use session_store_indexed::DatabaseDiagnostic;
 use session_store_indexed::index::IndexOptions;
-use session_store_indexed::search::{SEARCH_FILE, SearchIndex};
+use session_store_indexed::search::{SEARCH_FILE, SearchIndex, SearchedSession};
 
 use crate::support::{Place, Test, append, header, key};
 
@@ -222,12 +222,21 @@ fn only_what_is_new_is_read() {
     searched.index = open(&searched.place.root());
     assert_eq!(searched.update(), 0);
     assert_eq!(searched.assert_finds("beta", &all()), 1);
-    // A line that is not whole yet.
-    append(&searched.files, &key("two"), user(3, "gamma").trim_end());
+    // A line that is not whole yet, then one without its end, which is an entry all the same.
+    let line = user(3, "gamma");
+    let (start, end) = line.trim_end().split_at(40);
+    append(&searched.files, &key("two"), start);
     searched.update();
+    assert_eq!(searched.assert_finds("gamma", &all()), 0);
+    append(&searched.files, &key("two"), end);
+    searched.update();
+    assert_eq!(searched.assert_finds("gamma", &all()), 1);
     append(&searched.files, &key("two"), "\n");
     searched.update();
     assert_eq!(searched.assert_finds("gamma", &all()), 1);
+    append(&searched.files, &key("three"), header("three", r#","title":"delta""#).trim_end());
+    searched.update();
+    assert_eq!(searched.assert_finds("delta", &all()), 1);
 }
 
 fn what_was_rewritten_is_forgotten() {
@@ -285,7 +294,12 @@ fn what_is_no_session_is_told() {
     for _ in 0..2 {
         let update = searched.index.update(&searched.files, |_| true).unwrap();
         let skipped: Vec<_> = update.skipped.iter().map(|skipped| skipped.key.as_str()).collect();
-        assert_eq!((skipped, update.cut_entries), (vec!["sessions/b/bad.jsonl"], 1));
+        assert_eq!(skipped, ["sessions/b/bad.jsonl"]);
+        let mut cut = |name: &str| {
+            let is_it = |session: &SearchedSession| session.key.as_str().ends_with(name);
+            searched.index.find(&Query::parse("alpha"), &all(), 9, is_it).unwrap().cut_entries
+        };
+        assert_eq!((cut(".jsonl"), cut("good.jsonl"), cut("child.jsonl")), (1, 1, 0));
     }
     assert_eq!(searched.assert_finds("alpha", &all()), 2);
 }

@@ -10,7 +10,7 @@ const MOST: u32 = 255;
 /// Each is its distance from the one before, doubled, and one more if a byte follows that tells how
 /// often the text has the term; else it has it once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Postings {
+pub(crate) struct Postings {
     bytes: Vec<u8>,
     /// Where the next distance is counted from.
     next: u32,
@@ -20,7 +20,7 @@ pub(super) struct Postings {
 
 impl Postings {
     /// Notes that a text has the term; texts come in rising order.
-    pub(super) fn add(&mut self, text: u32, times: u32) {
+    pub(crate) fn add(&mut self, text: u32, times: u32) {
         match &mut self.last {
             Some((last, known)) if *last == text => *known = known.saturating_add(times),
             _ => {
@@ -31,7 +31,7 @@ impl Postings {
     }
 
     /// Starts anew, for another term.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         (self.next, self.last) = (0, None);
     }
@@ -47,46 +47,60 @@ impl Postings {
     }
 
     /// Makes [`bytes`](Self::bytes) complete.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.flush();
     }
 
     /// Returns what is to be stored, once it is finished.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.last.is_none()
     }
 }
 
 /// Reads what was stored: gives each text with how often it has the term.
-pub(super) fn read_postings(
-    mut bytes: &[u8],
+pub(crate) fn read_postings(
+    bytes: &[u8],
     mut found: impl FnMut(u32, u32),
 ) -> Result<(), ReadError> {
-    let mut next = 0_u32;
-    while !bytes.is_empty() {
-        let number = take_number(&mut bytes)?;
-        let distance = u32::try_from(number >> 1).map_err(|_| ReadError::Malformed)?;
-        let text = next.checked_add(distance).ok_or(ReadError::Malformed)?;
+    let (mut at, mut next) = (0, 0_u64);
+    while let Some(first) = bytes.get(at) {
+        // Nearly all numbers have one byte or two.
+        let number = match (*first, bytes.get(at + 1)) {
+            (first @ ..0x80, _) => {
+                at += 1;
+                u64::from(first)
+            }
+            (first, Some(second @ ..0x80)) => {
+                at += 2;
+                u64::from(first & 0x7f) | u64::from(*second) << 7
+            }
+            _ => {
+                let mut rest = &bytes[at..];
+                let number = take_number(&mut rest)?;
+                at = bytes.len() - rest.len();
+                number
+            }
+        };
+        let text = next + (number >> 1);
         let times = match number & 1 {
             0 => 1,
             _ => {
-                let (first, rest) = bytes.split_first().ok_or(ReadError::Malformed)?;
-                bytes = rest;
-                u32::from(*first)
+                at += 1;
+                u32::from(*bytes.get(at - 1).ok_or(ReadError::Malformed)?)
             }
         };
-        found(text, times);
-        next = text.checked_add(1).ok_or(ReadError::Malformed)?;
+        found(u32::try_from(text).map_err(|_| ReadError::Malformed)?, times);
+        next = text + 1;
     }
     Ok(())
 }
 
 /// Writes a number, seven bits a byte, the lowest first.
-pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -95,7 +109,7 @@ pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number off the front.
-pub(super) fn take_number(bytes: &mut &[u8]) -> Result<u64, ReadError> {
+pub(crate) fn take_number(bytes: &mut &[u8]) -> Result<u64, ReadError> {
     let (mut number, mut shift) = (0_u64, 0);
     while let Some((first, rest)) = bytes.split_first() {
         *bytes = rest;

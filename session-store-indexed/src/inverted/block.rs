@@ -10,7 +10,7 @@ const SIZE: usize = 3800;
 
 /// Writes terms in their order into blocks.
 #[derive(Debug, Default)]
-pub(super) struct BlockWriter {
+pub(crate) struct BlockWriter {
     first: Vec<u8>,
     last: Vec<u8>,
     data: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct BlockWriter {
 
 impl BlockWriter {
     /// Adds a term; returns the block before, with its first term, if that is full.
-    pub(super) fn add(&mut self, term: &[u8], postings: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn add(&mut self, term: &[u8], postings: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let is_full = !self.data.is_empty() && self.data.len() + term.len() + postings.len() > SIZE;
         let full = if is_full { self.take() } else { None };
         let shared = if self.data.is_empty() {
@@ -38,7 +38,7 @@ impl BlockWriter {
     }
 
     /// Returns what was begun: the first term, and the block.
-    pub(super) fn take(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn take(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
         let data = std::mem::take(&mut self.data);
         (!data.is_empty()).then(|| (std::mem::take(&mut self.first), data))
     }
@@ -46,14 +46,14 @@ impl BlockWriter {
 
 /// Reads the terms of a block, which is given with each call.
 #[derive(Debug, Default)]
-pub(super) struct BlockReader {
+pub(crate) struct BlockReader {
     at: usize,
     term: Vec<u8>,
 }
 
 impl BlockReader {
     /// Goes to the next term; returns where in the block its postings are.
-    pub(super) fn next(&mut self, block: &[u8]) -> Result<Option<Range<usize>>, ReadError> {
+    pub(crate) fn next(&mut self, block: &[u8]) -> Result<Option<Range<usize>>, ReadError> {
         let mut rest = block.get(self.at..).ok_or(ReadError::Malformed)?;
         if rest.is_empty() {
             return Ok(None);
@@ -75,7 +75,7 @@ impl BlockReader {
     }
 
     /// Returns the term it is at.
-    pub(super) fn term(&self) -> &[u8] {
+    pub(crate) fn term(&self) -> &[u8] {
         &self.term
     }
 }
