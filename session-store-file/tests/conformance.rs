@@ -53,7 +53,12 @@ fn main() -> ExitCode {
     });
     let mut trials: Vec<_> = trials.collect();
     if let Ok(seed) = env::var(RANDOM_SEED) {
-        let run = RandomRun { seed: seed.parse().unwrap(), cases: 2000, steps: 80 };
+        let run = RandomRun {
+            seed: seed.parse().unwrap(),
+            cases: 2000,
+            steps: 80,
+            ..RandomRun::default()
+        };
         let harness = Arc::clone(&harness);
         trials.push(Trial::test("file::random::longer_run", move || Ok(run.run(&harness)?)));
     }

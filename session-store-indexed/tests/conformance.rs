@@ -1,5 +1,5 @@
 //! The conformance suite over an index beside files, over one of sessions in memory, and over
-//! sessions that are published: to a faulty fake, and to a real Redis.
+//! sessions that are published to a faulty fake and to a real Redis, without and with following it.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 use std::process::ExitCode;
@@ -18,18 +18,33 @@ use session_store_file::FileStorage;
 use session_store_indexed::index::IndexOptions;
 use session_store_indexed::publish::PublishOptions;
 use session_store_indexed::remote::{FakeFaults, FakeRemote, Remote};
+use session_store_indexed::replica::{SharedOptions, SharedStorage};
 use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
 use session_store_memory::{MemoryStorage, Operation, When};
 use tempfile::TempDir;
+
+/// Keys that are indexed, published and fetched: of sessions, and of artifacts.
+const SESSIONS: &[&str] = &[
+    "sessions/b/a.jsonl",
+    "sessions/b/c.jsonl",
+    "sessions/b/a/1.x.log",
+    "sessions/b/a/agent.jsonl",
+    "sessions/b/c.jsonl/1.x.log",
+    "sessions/d.jsonl",
+    "sessions/d.jsonl/e.jsonl",
+];
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
     for (name, harness) in [
         ("file", Arc::new(OverFiles) as Arc<dyn Harness>),
         ("memory", Arc::new(OverMemory) as Arc<dyn Harness>),
-        ("published", Arc::new(Published(fake)) as Arc<dyn Harness>),
+        ("published", Arc::new(Published(fake, Copies::Own)) as Arc<dyn Harness>),
+        ("shared", Arc::new(Published(fake, Copies::Followed)) as Arc<dyn Harness>),
         #[cfg(feature = "redis")]
-        ("redis", Arc::new(Published(redis)) as Arc<dyn Harness>),
+        ("redis", Arc::new(Published(redis, Copies::Own)) as Arc<dyn Harness>),
+        #[cfg(feature = "redis")]
+        ("redis_shared", Arc::new(Published(redis, Copies::Followed)) as Arc<dyn Harness>),
     ] {
         let abilities = harness.abilities();
         for check in conformance::checks().filter(|check| check.applies_to(&abilities)) {
@@ -37,9 +52,9 @@ fn main() -> ExitCode {
             let test = move || Ok(check.run(&harness)?);
             trials.push(Trial::test(format!("indexed::{name}::{}", check.name()), test));
         }
-        for seed in 2..=3 {
+        for (seed, keys) in [(2, RandomRun::default().keys), (3, SESSIONS)] {
             let harness = Arc::clone(&harness);
-            let run = RandomRun { seed, ..RandomRun::default() };
+            let run = RandomRun { seed, keys, ..RandomRun::default() };
             let test = move || Ok(run.run(&harness)?);
             trials.push(Trial::test(format!("indexed::{name}::random::seed_{seed}"), test));
         }
@@ -94,27 +109,40 @@ impl Subject for Directory {
 }
 
 /// The same, published to a remote: everything that can be asked for is confirmed by it.
-struct Published(MakeRemote);
+struct Published(MakeRemotes, Copies);
 
-/// Makes what all handles of one place share.
-type MakeRemote = fn(&TempDir) -> Arc<dyn Remote>;
+/// Makes what all handles of one place share: to publish to, and to fetch from.
+type MakeRemotes = fn(&TempDir) -> [Arc<dyn Remote>; 2];
 
-struct SharedDirectory(Directory, Arc<dyn Remote>);
+/// Whether what other hosts do is done here too.
+#[derive(Clone, Copy)]
+enum Copies {
+    Own,
+    Followed,
+}
 
-fn fake(_: &TempDir) -> Arc<dyn Remote> {
+struct SharedDirectory {
+    directory: Directory,
+    remotes: [Arc<dyn Remote>; 2],
+    copies: Copies,
+}
+
+fn fake(_: &TempDir) -> [Arc<dyn Remote>; 2] {
     let faults = FakeFaults { seed: 1, cut_before: 50, cut_after: 50, ..FakeFaults::default() };
-    Arc::new(FakeRemote::new(faults, 1000))
+    let remote: Arc<dyn Remote> = Arc::new(FakeRemote::new(faults, 1000));
+    [Arc::clone(&remote), remote]
 }
 
 #[cfg(feature = "redis")]
-fn redis(place: &TempDir) -> Arc<dyn Remote> {
+fn redis(place: &TempDir) -> [Arc<dyn Remote>; 2] {
     use session_store_indexed::redis::{RedisOptions, RedisRemote};
 
     let url = std::env::var("SESSION_TEST_REDIS_URL")
         .expect("start this by `cargo xtask test`, which sets SESSION_TEST_REDIS_URL");
     let mut options = RedisOptions::default();
     options.prefix = format!("{}:", place.path().display());
-    Arc::new(RedisRemote::new(&url.parse().unwrap(), options).unwrap())
+    let remote = || RedisRemote::new(&url.parse().unwrap(), options.clone()).unwrap();
+    [Arc::new(remote()), Arc::new(remote())]
 }
 
 impl Harness for Published {
@@ -125,8 +153,8 @@ impl Harness for Published {
 
     fn subject(&self) -> HookResult<Box<dyn Subject>> {
         let place = tempfile::tempdir()?;
-        let remote = self.0(&place);
-        Ok(Box::new(SharedDirectory(Directory(place), remote)))
+        let remotes = self.0(&place);
+        Ok(Box::new(SharedDirectory { directory: Directory(place), remotes, copies: self.1 }))
     }
 
     fn block_on(&self, task: Task<'_>) {
@@ -137,17 +165,24 @@ impl Harness for Published {
 #[async_trait]
 impl Subject for SharedDirectory {
     async fn open(&self) -> HookResult<Arc<dyn SessionStorage>> {
-        let root = self.0.0.path().join("root");
+        let root = self.directory.0.path().join("root");
         let files = Arc::new(FileStorage::open(&root)?);
         let publish =
             PublishOptions::default().pauses(Duration::from_millis(1), Duration::from_millis(10));
-        let (path, remote) = (root.join(INDEX_FILE), Arc::clone(&self.1));
-        let options = IndexOptions::default();
-        Ok(Arc::new(IndexedStorage::open_shared(files, path, options, remote, publish)?))
+        let [remote, other] = self.remotes.clone();
+        let (path, options) = (root.join(INDEX_FILE), IndexOptions::default());
+        let storage = IndexedStorage::open_shared(files, path, options, remote, publish)?;
+        let storage = Arc::new(storage);
+        if let Copies::Own = self.copies {
+            return Ok(storage);
+        }
+        let owner = storage.owner().unwrap_or_default().to_owned();
+        let options = SharedOptions::default().interval(Duration::from_millis(1));
+        Ok(Arc::new(SharedStorage::start(storage, other, owner, options)?))
     }
 
     async fn tamper(&self, key: &StorageKey, how: Tampering) -> HookResult<()> {
-        self.0.tamper(key, how).await
+        self.directory.tamper(key, how).await
     }
 }
 

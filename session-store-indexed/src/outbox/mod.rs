@@ -22,5 +22,5 @@ pub(crate) use read::{
 pub(crate) use schema::SCHEMA;
 pub(crate) use write::{
     Outgoing, add_gone, add_log, add_object, drop_rows, fill, finish, finish_log, forget_object,
-    host, is_publishing, note_object,
+    forget_objects_below, host, is_publishing, note_object,
 };

@@ -173,6 +173,20 @@ pub(crate) fn forget_object(connection: &Connection, key: &StorageKey) -> rusqli
         .map(drop)
 }
 
+/// Takes away all that is known of objects in a folder, and what is to be done about them.
+pub(crate) fn forget_objects_below(
+    connection: &Connection,
+    folder: &StorageKey,
+) -> rusqlite::Result<()> {
+    // `0` follows `/`.
+    let (from, to) = (format!("{folder}/"), format!("{folder}0"));
+    for table in ["outbox", "published_object"] {
+        connection
+            .execute(&format!("DELETE FROM {table} WHERE key > ? AND key < ?"), [&from, &to])?;
+    }
+    Ok(())
+}
+
 fn bounds(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     connection
         .prepare_cached(

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use rusqlite::Connection as Sqlite;
 use session_model::storage::StorageKey;
 
-use super::publisher::{Publisher, Result, is_of};
+use super::publisher::{Publisher, Result};
 use crate::index;
 use crate::outbox::{self, Agreed};
-use crate::remote::{Digest, Listed, Position, RemoteError};
+use crate::remote::{Listed, RemoteError, SessionState};
 
 /// How much of a listing is asked for at once.
 const PAGE: usize = 1000;
@@ -42,37 +42,38 @@ impl Publisher {
             }
         }
         let now = self.clock.now_ms();
-        let host = self.host.clone();
-        let nothing = Agreed { position: Position::default(), digest: Digest::of(b""), epoch: 0 };
+        let agreed = self.database.run(|connection| outbox::all_agreed(connection))?;
+        let lacking: Vec<_> = agreed
+            .into_iter()
+            .filter(|(key, agreed)| self.lacks(agreed, there.get(key).map(|there| &there.state)))
+            .collect();
         let lost = self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let mut lost = 0;
-            for (key, agreed) in outbox::all_agreed(&transaction)? {
-                let state = there.get(&key).map(|listed| &listed.state);
-                let position = state.map_or(nothing.position, |state| state.position);
-                let digest = state.and_then(|state| state.digest).unwrap_or(nothing.digest);
-                // A claim of this host that was cut off before it was noted is no other host's.
-                let is_newer = state.is_some_and(|state| {
-                    state.fence.epoch > agreed.epoch && !is_of(&host, &state.fence.owner)
-                });
-                let is_there = state.is_some_and(|state| state.tombstone.is_none());
-                let is_same = position == agreed.position && digest == agreed.digest;
-                // What was removed here is agreed to be empty.
-                let is_back = is_there && agreed.position.length == 0;
-                if is_newer || is_same || (position >= agreed.position && !is_back) {
-                    continue;
-                }
-                if requeue(&transaction, &key, now)? {
-                    let agreed = Agreed { position, digest, epoch: agreed.epoch };
-                    outbox::agree(&transaction, &key, &agreed)?;
-                    lost += 1;
+            let mut lost = Vec::new();
+            for (key, _) in &lacking {
+                if requeue(&transaction, key, now)? {
+                    lost.push(key.clone());
                 }
             }
             transaction.commit()?;
             Ok(lost)
         })?;
-        Ok(lost)
+        let count = lost.len();
+        self.set_back.extend(lost);
+        Ok(count)
+    }
+
+    /// Tells whether a remote has less of a session than it once had.
+    fn lacks(&self, agreed: &Agreed, state: Option<&SessionState>) -> bool {
+        let Some(state) = state else { return agreed.position.length > 0 };
+        // What was removed here is agreed to be empty.
+        let was_removed = agreed.position.length == 0;
+        match state.tombstone {
+            Some(_) => !was_removed && self.wrote(state),
+            None if was_removed => self.wrote(state),
+            None => state.position < agreed.position,
+        }
     }
 
     async fn find_lost_objects(&mut self) -> Result<usize> {

@@ -99,18 +99,18 @@ impl Publisher {
         let folders = artifact.segments().take(SESSION_DEPTH).collect::<Vec<_>>().join("/");
         let Ok(session) = StorageKey::new(folders + SESSION_SUFFIX) else { return Ok(false) };
         let Some(state) = self.remote.state(&session).await? else { return Ok(true) };
-        let claimed = self.database.run(|connection| outbox::claimed(connection, &session))?;
-        Ok(claimed >= state.fence.epoch || self.is_ours(&state.fence.owner))
+        Ok(self.wrote(&state) || self.is_ours(&state.fence.owner))
     }
 
     async fn unput(&mut self, key: &StorageKey) -> Result<()> {
         let known = self.database.run(|connection| outbox::object_version(connection, key))?;
-        if known.is_none() {
-            tracing::warn!(%key, "a line names it, and it is missing here too");
-            return Ok(());
-        }
         // A blob may be named by sessions of other hosts.
-        if key.as_str().strip_prefix(BLOBS_DIR).is_none() {
+        if key.as_str().strip_prefix(BLOBS_DIR).is_some() {
+            if known.is_none() {
+                tracing::warn!(%key, "a line names it, and it is missing here too");
+            }
+        } else if known.is_some() || self.wrote_last(key).await? {
+            // One that is not known may have been sent without an answer.
             self.remote.remove_object(key).await?;
         }
         Ok(self.database.run(|connection| outbox::forget_object(connection, key))?)

@@ -26,6 +26,7 @@ impl Publisher {
             Some(live) if live.generation == source.generation() => {
                 source.knows(live.position.length, live.hash);
             }
+            _ if self.set_back.contains(key) => {}
             _ => {
                 if let Some(agreed) = agreed.filter(|agreed| agreed.position.length >= stop) {
                     let length = agreed.position.length;
@@ -45,14 +46,16 @@ impl Publisher {
         {
             return Ok(ready);
         }
-        // Removed elsewhere; what was removed by this host is agreed to be empty.
-        let is_gone = before.as_ref().is_some_and(|state| state.tombstone.is_some());
-        if is_gone && agreed.is_some_and(|agreed| agreed.position.length > 0) {
+        // What was removed by this host is agreed to be empty, unless the remote was set back.
+        let is_gone = |state: &SessionState| state.tombstone.is_some() && !self.wrote(state);
+        if before.as_ref().is_some_and(is_gone)
+            && agreed.is_some_and(|agreed| agreed.position.length > 0)
+        {
             return Ok(Ready::Diverged);
         }
-        let seen_epoch = agreed.map_or(0, |agreed| agreed.epoch);
-        let Some(fence) = self.claim(key, seen_epoch).await? else { return Ok(Ready::Held) };
-        self.note_epoch(key, agreed, fence.epoch)?;
+        let Some(fence) = self.claim(key, agreed.map_or(0, |agreed| agreed.epoch)).await? else {
+            return Ok(Ready::Held);
+        };
         // Only now nobody else can change it.
         let state = self.remote.state(key).await?;
         let Some(state) = state.filter(|state| state.fence == fence) else {
@@ -64,19 +67,19 @@ impl Publisher {
             None => return Ok(Ready::Changed),
             Some(same) => same && !is_damaged,
         };
-        if same && position.length <= stop {
+        if !same && !self.is_known(agreed.as_ref(), &state) {
+            self.remote.release(key, &fence).await?;
+            return Ok(Ready::Diverged);
+        }
+        // Before anything is written: whatever is there from now on under this claim is known.
+        let agreed = Agreed { position, digest, epoch: fence.epoch };
+        self.database.run(|connection| outbox::agree(connection, key, &agreed))?;
+        if same {
             let Some(hash) = source.hash(position.length).await? else {
                 return Ok(Ready::Changed);
             };
             self.keep(source, fence, position, hash);
             return Ok(Ready::Live);
-        }
-        if same {
-            return Ok(Ready::Nothing);
-        }
-        if !is_damaged && !self.was_ours(before.as_ref(), agreed.as_ref(), &state) {
-            self.remote.release(key, &fence).await?;
-            return Ok(Ready::Diverged);
         }
         if !may_rewrite {
             return Ok(Ready::Again);
@@ -108,7 +111,7 @@ impl Publisher {
             return Ok(None);
         };
         if length > source.len() {
-            if self.was_ours(Some(state), agreed, state) {
+            if self.is_known(agreed, state) {
                 return Ok(None);
             }
             let ready = match self.is_beginning(source, state).await? {
@@ -123,8 +126,7 @@ impl Publisher {
             Some(same) => same,
         };
         if !same {
-            let ours = self.was_ours(Some(state), agreed, state);
-            return Ok((!ours).then_some(Ready::Diverged));
+            return Ok((!self.is_known(agreed, state)).then_some(Ready::Diverged));
         }
         if length < stop || source.len() < stop {
             return Ok(None);
@@ -160,39 +162,10 @@ impl Publisher {
         Ok(Some(true))
     }
 
-    /// Tells whether what the remote has may be replaced: nobody else has written since it and the
-    /// local file were the same, or it has less than it had then.
-    fn was_ours(
-        &self,
-        before: Option<&SessionState>,
-        agreed: Option<&Agreed>,
-        state: &SessionState,
-    ) -> bool {
-        // A claim that was not noted yet: what others wrote before it may be missing here.
-        let epoch = agreed.map_or(0, |agreed| agreed.epoch);
-        if before
-            .is_some_and(|state| self.is_ours(&state.fence.owner) && state.fence.epoch <= epoch)
-        {
-            return true;
-        }
-        agreed.is_some_and(|agreed| {
-            let is_same = state.position == agreed.position && state.digest == Some(agreed.digest);
-            // Epochs only rise, unless the remote has lost some.
-            let has_lost = before.is_some_and(|before| before.fence.epoch < agreed.epoch)
-                || state.position < agreed.position
-                    && before.is_none_or(|before| {
-                        before.fence.epoch <= agreed.epoch || self.is_ours(&before.fence.owner)
-                    });
-            is_same || has_lost
-        })
-    }
-
     /// Claims a session; `None` if another host has it.
-    pub(super) async fn claim(
-        &mut self,
-        key: &StorageKey,
-        seen_epoch: u64,
-    ) -> Result<Option<Fence>> {
+    pub(super) async fn claim(&mut self, key: &StorageKey, agreed: u64) -> Result<Option<Fence>> {
+        let claimed = self.database.run(|connection| outbox::claimed(connection, key))?;
+        let seen_epoch = claimed.max(agreed);
         let mut claim = Claim {
             owner: self.owner.clone(),
             lease: self.options.lease,
@@ -221,13 +194,6 @@ impl Publisher {
                 }
             }
         }
-    }
-
-    /// Keeps the highest epoch before anything is written under it.
-    fn note_epoch(&mut self, key: &StorageKey, agreed: Option<Agreed>, epoch: u64) -> Result<()> {
-        let nothing = Agreed { position: Position::default(), digest: Digest::of(b""), epoch: 0 };
-        let agreed = Agreed { epoch, ..agreed.unwrap_or(nothing) };
-        Ok(self.database.run(|connection| outbox::agree(connection, key, &agreed))?)
     }
 
     fn prolong_ms(&self) -> i64 {

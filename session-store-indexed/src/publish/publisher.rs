@@ -1,6 +1,6 @@
 //! One step of publishing: what can be sent now is sent, and what the remote has is noted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use session_model::env::Clock;
@@ -13,8 +13,8 @@ use super::source::Source;
 use super::{Connection, Held, PublishError, PublishOptions, Shared};
 use crate::DatabaseError;
 use crate::index::{self, Mark, Queue};
-use crate::outbox::{self, BlockKind, Item, Row};
-use crate::remote::Remote;
+use crate::outbox::{self, Agreed, BlockKind, Item, Row};
+use crate::remote::{Remote, SessionState};
 use crate::sqlite::Database;
 
 pub(super) type Result<T, E = PublishError> = std::result::Result<T, E>;
@@ -62,6 +62,8 @@ pub struct Publisher {
     pub(super) strikes: HashMap<StorageKey, u32>,
     /// Sessions of which the remote lost bytes.
     pub(super) damaged: Vec<StorageKey>,
+    /// Sessions of which the remote has less than it had; they are looked at anew.
+    pub(super) set_back: HashSet<StorageKey>,
     pub(super) is_connected: bool,
 }
 
@@ -98,6 +100,7 @@ impl Publisher {
             held: HashMap::new(),
             strikes: HashMap::new(),
             damaged: Vec::new(),
+            set_back: HashSet::new(),
             is_connected: false,
         })
     }
@@ -199,7 +202,11 @@ impl Publisher {
         let is_ready =
             self.live.get(key).is_some_and(|live| live.is_sure && live.generation == generation);
         if !is_ready {
-            match self.prepare(&mut source, stop, batch.is_empty()).await? {
+            let ready = self.prepare(&mut source, stop, batch.is_empty()).await?;
+            if matches!(ready, Ready::Live | Ready::Nothing | Ready::Diverged) {
+                self.set_back.remove(key);
+            }
+            match ready {
                 Ready::Live => {}
                 Ready::Nothing => {
                     self.finish_log(key, generation, stop)?;
@@ -263,6 +270,21 @@ impl Publisher {
 
     pub(super) fn is_ours(&self, owner: &str) -> bool {
         is_of(&self.host, owner)
+    }
+
+    /// Tells whether this host made the last change of a session: what is here comes from that.
+    pub(super) fn wrote(&self, state: &SessionState) -> bool {
+        state.writer().is_some_and(|writer| self.is_ours(&writer))
+    }
+
+    /// Tells whether nothing is lost with what the remote has of a session: this host has had it.
+    ///
+    /// Epochs do not tell that. A remote that was set back gives them again, to others.
+    pub(super) fn is_known(&self, agreed: Option<&Agreed>, state: &SessionState) -> bool {
+        let is_agreed = agreed.is_some_and(|agreed| {
+            state.position == agreed.position && state.digest == Some(agreed.digest)
+        });
+        is_agreed || self.wrote(state)
     }
 
     fn note(&mut self, outcome: &Result<Progress>) {

@@ -4,7 +4,7 @@ use session_model::storage::StorageKey;
 
 use super::publisher::{Publisher, Result};
 use crate::outbox::{self, Agreed, BlockKind, Row};
-use crate::remote::{Applied, Digest, Position};
+use crate::remote::{Applied, Digest, Position, SessionState};
 
 impl Publisher {
     /// Leaves a tombstone for a session that is gone here, unless another host went on with it.
@@ -24,17 +24,18 @@ impl Publisher {
         if state.tombstone.is_some() {
             return self.removed(row, state.fence.epoch);
         }
-        let is_same = agreed.is_some_and(|agreed| {
-            (state.position == agreed.position && state.digest == Some(agreed.digest))
-                || state.fence.epoch <= agreed.epoch
-        });
-        if state.digest.is_some() && !is_same && !self.is_ours(&state.fence.owner) {
+        if state.digest.is_some() && !self.is_known(agreed.as_ref(), &state) {
             tracing::warn!(%key, "removed here, but another host has gone on with it; it stays there");
-            self.database.run(|connection| outbox::finish(connection, row.seq))?;
-            return Ok(true);
+            return self.removed(row, state.fence.epoch);
         }
         let seen = agreed.map_or(0, |agreed| agreed.epoch).max(state.fence.epoch);
         let Some(fence) = self.claim(key, seen).await? else { return Ok(false) };
+        // Only now nobody else can change it.
+        let now = self.remote.state(key).await?;
+        if now.is_none_or(|now| now != SessionState { fence: fence.clone(), ..state }) {
+            self.remote.release(key, &fence).await?;
+            return Ok(true);
+        }
         match self.remote.remove(key, &fence, moved_to.as_ref()).await {
             Ok(Applied::Ok | Applied::Dup) => {}
             Ok(_) => return Ok(true),
@@ -47,7 +48,7 @@ impl Publisher {
         self.removed(row, fence.epoch)
     }
 
-    /// Notes that there is nothing of a session here and there.
+    /// Notes that there is nothing of a session here, and nothing there that was here.
     fn removed(&mut self, row: &Row, epoch: u64) -> Result<bool> {
         let (position, digest) = (Position::default(), Digest::of(b""));
         let agreed = Agreed { position, digest, epoch };

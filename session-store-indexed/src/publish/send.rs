@@ -198,7 +198,9 @@ impl Publisher {
     /// What listings of the remote show of a session.
     pub(super) fn meta(&mut self, key: &StorageKey) -> Result<SessionMeta> {
         let found = self.database.run(|connection| index::session(connection, key))?;
-        Ok(found.map_or_else(SessionMeta::default, |session| SessionMeta {
+        let writer = Some(self.owner.clone());
+        let unknown = SessionMeta { writer: writer.clone(), ..SessionMeta::default() };
+        Ok(found.map_or(unknown, |session| SessionMeta {
             id: session.id,
             cwd: session.cwd,
             title: session.title,
@@ -209,6 +211,7 @@ impl Publisher {
             entries: Some(session.entries as i64),
             messages: Some(session.messages as i64),
             status: Some(session.status),
+            writer,
         }))
     }
 }

@@ -148,6 +148,15 @@ fn state(value: Value) -> Result<Option<SessionState>> {
         None | Some("") => None,
         Some(key) => Some(StorageKey::new(key).map_err(|_| unexpected(what))?),
     };
+    let tombstone = match gone {
+        None => None,
+        Some(by) => {
+            let by = by.split_once(' ').and_then(|(epoch, owner)| {
+                Some(Fence { epoch: epoch.parse().ok()?, owner: owner.to_owned() })
+            });
+            Some(Tombstone { by: by.ok_or_else(|| unexpected(what))?, moved_to })
+        }
+    };
     let digest =
         digest.map(|hex| parse_digest(&hex).ok_or_else(|| unexpected(what))).transpose()?;
     Ok(Some(SessionState {
@@ -158,7 +167,7 @@ fn state(value: Value) -> Result<Option<SessionState>> {
         digest,
         fence: Fence { epoch, owner: owner.unwrap_or_default() },
         meta: Bytes::from(meta.unwrap_or_default()),
-        tombstone: gone.map(|_| Tombstone { moved_to }),
+        tombstone,
     }))
 }
 

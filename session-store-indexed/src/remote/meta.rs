@@ -1,8 +1,10 @@
 //! What listings of a remote show of a session.
 
 use bytes::Bytes;
-use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+use session_model::json::{ObjectBuilder, ObjectEdit, RawJson, to_raw_json};
 use session_model::time;
+
+use super::MAX_META_BYTES;
 
 /// The most characters kept of one text.
 const MAX_TEXT: usize = 1024;
@@ -33,6 +35,8 @@ pub struct SessionMeta {
     pub messages: Option<i64>,
     /// How the conversation stands.
     pub status: Option<String>,
+    /// Who wrote to it last: the owner of the claim.
+    pub writer: Option<String>,
 }
 
 impl SessionMeta {
@@ -56,7 +60,16 @@ impl SessionMeta {
             entries: number("entries"),
             messages: number("messages"),
             status: text("status"),
+            writer: text("writer"),
         }
+    }
+
+    /// Names another writer in metadata of any version; what is none stays as it is.
+    pub(crate) fn written_by(meta: &Bytes, writer: &str) -> Bytes {
+        let edit = ObjectEdit::new().set("writer", &RawJson::string(writer));
+        let edited = RawJson::parse(meta.clone()).ok().and_then(|json| edit.apply(&json));
+        let edited = edited.filter(|edited| edited.as_bytes().len() <= MAX_META_BYTES);
+        edited.map_or_else(|| meta.clone(), |edited| edited.as_bytes().clone())
     }
 
     /// Writes it as JSON of a bounded size; longer texts are cut to their first 1,024 characters.
@@ -80,6 +93,7 @@ impl SessionMeta {
             .optional("entries", number(self.entries).as_ref())
             .optional("messages", number(self.messages).as_ref())
             .optional("status", text(&self.status).as_ref())
+            .optional("writer", text(&self.writer).as_ref())
             .build()
             .as_bytes()
             .clone()
@@ -89,7 +103,6 @@ impl SessionMeta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::MAX_META_BYTES;
 
     #[test]
     fn what_is_written_is_read_and_stays_small() {
@@ -104,14 +117,23 @@ mod tests {
             entries: Some(3),
             messages: Some(2),
             status: Some("complete".into()),
+            writer: Some("h/w".into()),
         };
         assert_eq!(SessionMeta::read(&meta.to_bytes()), meta);
         let long = Some("\u{1}".repeat(100_000));
         let (id, cwd, title) = (long.clone(), long.clone(), long.clone());
-        let (parent_session, leaf) = (long.clone(), long.clone());
-        let long = SessionMeta { id, cwd, title, parent_session, leaf, status: long, ..meta };
+        let (parent_session, leaf, writer) = (long.clone(), long.clone(), long.clone());
+        let long =
+            SessionMeta { id, cwd, title, parent_session, leaf, writer, status: long, ..meta };
         assert!(long.to_bytes().len() <= MAX_META_BYTES);
         assert_eq!(SessionMeta::read(&long.to_bytes()).title.unwrap().len(), MAX_TEXT);
+    }
+
+    #[test]
+    fn another_writer_is_named_and_the_rest_stays() {
+        let newer = Bytes::from_static(br#"{"new": [1],"writer":"a"}"#);
+        assert_eq!(SessionMeta::written_by(&newer, "b"), r#"{"new": [1],"writer":"b"}"#);
+        assert_eq!(SessionMeta::written_by(&"meta of 3".into(), "b"), "meta of 3");
     }
 
     #[test]

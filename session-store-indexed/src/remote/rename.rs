@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     AppendUnit, Applied, Digest, Fence, MAX_READ_BYTES, Position, Remote, RemoteError, Result,
-    Rewrite, SessionState,
+    Rewrite, SessionMeta, SessionState,
 };
 
 /// Moves a session to another key; it is whole at one of the two at every moment.
@@ -45,6 +45,7 @@ async fn copy(
     if begun != Applied::Ok {
         return Ok(begun);
     }
+    let meta = SessionMeta::written_by(&source.meta, &fence.owner);
     let mut hasher = Sha256::new();
     let mut length = 0;
     while length < source.position.length {
@@ -60,7 +61,7 @@ async fn copy(
             start: Position { generation, length },
             bytes: part.bytes,
             digest: Digest(hasher.clone().finalize().into()),
-            meta: source.meta.clone(),
+            meta: meta.clone(),
         };
         for answer in remote.apply(&[unit]).await {
             let answer = answer?;
@@ -79,7 +80,7 @@ async fn copy(
         fence: fence.clone(),
         position: Position { generation, length },
         digest,
-        meta: source.meta,
+        meta,
     };
     remote.commit_rewrite(&rewrite).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use session_model::storage::StorageKey;
 
-use super::{Digest, Fence, Position, RemoteError};
+use super::{Digest, Fence, Position, RemoteError, SessionMeta};
 
 /// What a server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub struct SessionState {
 /// What is left of a removed session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tombstone {
+    /// The claim under which it was removed.
+    pub by: Fence,
     /// Where it went, if it was renamed.
     pub moved_to: Option<StorageKey>,
 }
@@ -141,6 +143,16 @@ pub enum Put {
     Same,
     /// Other bytes are under this key; they stay.
     Differs,
+}
+
+impl SessionState {
+    /// Returns who made the last change, as far as is known.
+    pub(crate) fn writer(&self) -> Option<String> {
+        match &self.tombstone {
+            Some(tombstone) => Some(tombstone.by.owner.clone()),
+            None => SessionMeta::read(&self.meta).writer,
+        }
+    }
 }
 
 impl Claim {

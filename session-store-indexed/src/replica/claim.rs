@@ -50,11 +50,12 @@ impl Replica {
             Some(state) if state.tombstone.is_none() && state.digest.is_some() => {}
             _ => return Ok(TakeOver::Unknown),
         }
-        let seen_epoch = self.local.agreed(session)?.map_or(0, |agreed| agreed.epoch);
+        let seen_epoch = self.local.seen_epoch(session)?;
         let claim = Claim { owner: self.owner.clone(), lease, force, seen_epoch };
         match self.remote.claim(session, &claim).await? {
             Claimed::Held { by, left } => Ok(TakeOver::Held { by, left }),
             Claimed::Granted(fence) => {
+                self.local.note_claim(session, fence.epoch)?;
                 Ok(TakeOver::Taken { fence, pulled: self.pull(session).await? })
             }
         }

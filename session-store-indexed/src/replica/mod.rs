@@ -176,6 +176,11 @@ impl Replica {
         host(owner) == host(&self.owner)
     }
 
+    /// Tells whether this host made the last change of a session: what is here comes from that.
+    fn wrote(&self, state: &SessionState) -> bool {
+        state.writer().is_some_and(|writer| self.is_own(&writer))
+    }
+
     /// As [`pull`](Self::pull), and fetches a session again that was removed here.
     ///
     /// # Errors
@@ -183,7 +188,7 @@ impl Replica {
     /// As `pull`.
     pub async fn restore(&self, session: &StorageKey) -> Result<Pulled> {
         if found(self.local_head(session).await)?.is_none() {
-            self.local.forget_agreed(session)?;
+            self.local.forget_removal(session)?;
         }
         self.pull(session).await
     }

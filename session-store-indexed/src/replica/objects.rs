@@ -9,6 +9,7 @@ use session_model::storage::{
 };
 
 use super::{Replica, Result, found};
+use crate::index::is_artifact;
 use crate::remote::RemoteError;
 
 /// Digits of a blob's name.
@@ -51,6 +52,9 @@ impl Replica {
                 if here.is_some() && !key.as_str().ends_with(SESSION_SUFFIX) {
                     continue;
                 }
+                if here.is_none() && self.local.is_removed_object(key)? {
+                    continue;
+                }
                 let Some(bytes) = self.object(key).await? else { continue };
                 let when = match here {
                     None => Precondition::Absent,
@@ -77,6 +81,9 @@ impl Replica {
             Some(hex) => BlobRef::from_hex(hex).is_ok_and(|blob| BlobRef::of(bytes) == blob),
             None => true,
         };
+        if is_artifact(key) && self.local.is_removed_object(key)? {
+            return Ok(false);
+        }
         let Some(bytes) = self.object(key).await?.filter(is_right) else { return Ok(false) };
         self.store(key, bytes, Precondition::Absent).await?;
         Ok(true)

@@ -24,12 +24,18 @@ impl Replica {
         tombstone: &Tombstone,
     ) -> Result<Option<Outcome>> {
         let Some(meta) = found(self.local_head(session).await)? else {
-            self.local.forget_agreed(session)?;
+            if !self.is_own(&tombstone.by.owner) {
+                self.local.forget_agreed(session)?;
+            }
             return Ok(Some(match &tombstone.moved_to {
                 Some(to) => Outcome::Moved { to: to.clone(), fork: None },
                 None => Outcome::Removed { trashed: None, fork: None },
             }));
         };
+        // It was made here again, and the remote does not know yet.
+        if self.is_own(&tombstone.by.owner) {
+            return Ok(Some(Outcome::Ahead));
+        }
         let Some(tail) = self.tail(session, &meta).await? else { return Ok(None) };
         let agreed = self.local.agreed(session)?.filter(|agreed| {
             agreed.position.length == tail.length && agreed.digest == tail.digest()

@@ -22,10 +22,12 @@ impl Replica {
     ) -> Result<Option<Outcome>> {
         let agreed = self.local.agreed(session)?;
         let Some(meta) = found(self.local_head(session).await)? else {
-            // Once the remote knows of a removal, the two agree on nothing.
-            return match agreed.filter(|agreed| agreed.position.length > 0) {
-                Some(_) => Ok(Some(Outcome::RemovedHere)),
-                None => self.install(session, state, missing).await,
+            // Once the remote knows of a removal the two agree on nothing, and so before this
+            // host's first change is confirmed.
+            let was_here = |agreed: Agreed| agreed.position.length > 0 || self.wrote(state);
+            return match agreed.is_some_and(was_here) {
+                true => Ok(Some(Outcome::RemovedHere)),
+                false => self.install(session, state, missing).await,
             };
         };
         if let Some(agreed) = &agreed
@@ -37,6 +39,10 @@ impl Replica {
                 self.agree(session, state)?;
             }
             return Ok(Some(same_or_ahead(&meta, state)));
+        }
+        if self.wrote(state) {
+            self.fetch_artifacts(session).await?;
+            return Ok(Some(Outcome::Ahead));
         }
         let Some(tail) = self.tail(session, &meta).await? else { return Ok(None) };
         let is_clean = |agreed: &Agreed| {
@@ -68,6 +74,9 @@ impl Replica {
         let Some(common) = self.common(session, state, meta).await? else { return Ok(None) };
         if common == state.position.length {
             self.agree(session, state)?;
+            if common < meta.size {
+                self.local.publish_again(session)?;
+            }
             self.fetch_artifacts(session).await?;
             return Ok(Some(same_or_ahead(meta, state)));
         }

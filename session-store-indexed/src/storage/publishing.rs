@@ -259,7 +259,7 @@ impl IndexedStorage {
         Ok(found)
     }
 
-    fn wake_publisher(&self) {
+    pub(super) fn wake_publisher(&self) {
         if let Some(publishing) = &self.publishing {
             publishing.shared.wake.notify_one();
         }

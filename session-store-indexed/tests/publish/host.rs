@@ -1,5 +1,6 @@
-//! A host: a root of files with an index, and a publisher that is stepped by hand.
+//! A host: a root of files with an index, and a publisher and a replica that are stepped by hand.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,14 +12,17 @@ use bytes::Bytes;
 use pollster::block_on;
 use session_model::env::Clock;
 use session_model::storage::{
-    PutOptions, RenameOptions, SessionStorage, SessionStorageExt, StorageKey,
+    ListOptions, PutOptions, RenameOptions, SessionStorage, SessionStorageExt, StorageKey,
 };
 use session_store_file::FileStorage;
 use session_store_indexed::index::IndexOptions;
 use session_store_indexed::publish::{Progress, PublishError, PublishOptions, Publisher};
 use session_store_indexed::remote::Remote;
+use session_store_indexed::replica::{Cursor, Followed, Outcome, Replica, ReplicaError, TakeOver};
 use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
 use tempfile::TempDir;
+
+use super::support::key;
 
 /// A clock that moves when it is told to.
 #[derive(Debug)]
@@ -44,8 +48,17 @@ pub struct Host {
     dir: TempDir,
     clock: Arc<Time>,
     remote: Arc<dyn Remote>,
-    open: Option<(IndexedStorage, Publisher)>,
+    open: Option<Open>,
 }
+
+struct Open {
+    publisher: Publisher,
+    replica: Replica,
+    cursor: Cursor,
+}
+
+/// How long claims are respected.
+pub const LEASE: Duration = Duration::from_secs(30);
 
 impl Host {
     pub fn new(remote: Arc<dyn Remote>, clock: &Arc<Time>) -> Self {
@@ -68,7 +81,10 @@ impl Host {
         let publish = PublishOptions::default();
         let path = root.join(INDEX_FILE);
         let opened = IndexedStorage::open_with_publisher(files, path, options, remote, publish);
-        self.open = Some(opened.unwrap());
+        let (storage, publisher) = opened.unwrap();
+        let (storage, remote) = (Arc::new(storage), Arc::clone(&self.remote));
+        let replica = Replica::new(storage, remote, publisher.owner());
+        self.open = Some(Open { publisher, replica, cursor: Cursor::all() });
         self.settle();
     }
 
@@ -77,11 +93,40 @@ impl Host {
     }
 
     pub fn storage(&self) -> &IndexedStorage {
-        &self.open.as_ref().unwrap().0
+        self.replica().local()
     }
 
     pub fn publisher(&mut self) -> &mut Publisher {
-        &mut self.open.as_mut().unwrap().1
+        &mut self.open.as_mut().unwrap().publisher
+    }
+
+    pub fn replica(&self) -> &Replica {
+        &self.open.as_ref().unwrap().replica
+    }
+
+    /// Does here what was done elsewhere since the last time.
+    pub fn follow(&mut self) -> Result<Followed, ReplicaError> {
+        let Open { replica, cursor, .. } = self.open.as_mut().unwrap();
+        block_on(replica.follow(cursor))
+    }
+
+    /// As [`follow`](Self::follow), with sessions and what became of them.
+    pub fn followed(&mut self) -> Vec<(StorageKey, Outcome)> {
+        let followed = self.follow().unwrap().sessions;
+        followed.into_iter().map(|(key, pulled)| (key, pulled.unwrap().outcome)).collect()
+    }
+
+    pub fn take_over(&self, key: &StorageKey, force: bool) -> Result<TakeOver, ReplicaError> {
+        block_on(self.replica().take_over(key, LEASE, force))
+    }
+
+    /// The sessions in a folder, of any depth, and in no other: `trash`, or `sessions`.
+    pub fn all_in(&self, folder: &str) -> BTreeMap<StorageKey, String> {
+        let options = ListOptions::default().suffix(".jsonl");
+        let (found, errors) = block_on(self.storage().list_all(Some(&key(folder)), options));
+        assert!(errors.is_empty(), "{errors:?}");
+        let text = |key: &StorageKey| String::from_utf8(self.read(key).to_vec()).unwrap();
+        found.into_iter().map(|meta| (meta.key.clone(), text(&meta.key))).collect()
     }
 
     /// Has the index do what is to be done.

@@ -20,9 +20,11 @@ mod real;
 #[path = "../remote/server.rs"]
 #[allow(dead_code, reason = "the tests of the remote use more of it")]
 mod server;
+mod set_back;
 mod simulation;
 mod steps;
 mod support;
+mod unanswered;
 
 use std::process::ExitCode;
 
@@ -38,7 +40,9 @@ fn main() -> ExitCode {
     let real = real::TESTS;
     #[cfg(not(feature = "redis"))]
     let real: &[support::Test] = &[];
-    let trials = [blocked::TESTS, simulation::TESTS, steps::TESTS, real].concat();
+    let fakes =
+        [blocked::TESTS, set_back::TESTS, simulation::TESTS, steps::TESTS, unanswered::TESTS];
+    let trials = [fakes.concat(), real.to_vec()].concat();
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
             test();

@@ -52,6 +52,7 @@ impl World {
             cut_before: dice.below(150) as u16,
             cut_after: dice.below(150) as u16,
             reorder: dice.below(3) as u16 + 1,
+            ..FakeFaults::default()
         };
         let remote = Arc::new(FakeRemote::new(FakeFaults::default(), 100_000));
         let hosts = (0..dice.below(3) + 2)

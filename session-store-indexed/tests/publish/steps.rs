@@ -6,7 +6,7 @@ use std::time::Duration;
 use pollster::block_on;
 use session_model::BlobRef;
 use session_store_indexed::remote::{
-    Change, FakeFaults, FakeRemote, Position, Remote, SessionMeta, Tombstone,
+    Change, FakeFaults, FakeRemote, Fence, Position, Remote, SessionMeta, Tombstone,
 };
 
 use super::host::{Host, Time};
@@ -69,6 +69,7 @@ fn appends_arrive_in_order() {
         entries: Some(1),
         messages: Some(1),
         status: Some("pending".into()),
+        writer: Some(host.publisher().owner().to_owned()),
         ..SessionMeta::default()
     };
     assert_eq!(SessionMeta::read(&state.meta), meta);
@@ -102,7 +103,8 @@ fn a_rename_travels() {
     host.publish();
     assert_eq!(logged(&*remote, &b), Some(header("a")));
     let state = block_on(remote.state(&a)).unwrap().unwrap();
-    assert_eq!(state.tombstone, Some(Tombstone { moved_to: Some(b.clone()) }));
+    let by = Fence { epoch: 2, owner: host.publisher().owner().to_owned() };
+    assert_eq!(state.tombstone, Some(Tombstone { by, moved_to: Some(b.clone()) }));
     let told: Vec<_> = block_on(events(&*remote)).into_iter().map(|event| event.session).collect();
     assert_eq!(told, [a.clone(), b, a], "it is at one of the two at every moment");
 }
@@ -118,7 +120,8 @@ fn a_removed_session_can_come_back() {
         host.remove(&a);
         host.publish();
         let state = block_on(remote.state(&a)).unwrap().unwrap();
-        assert_eq!(state.tombstone, Some(Tombstone { moved_to: None }));
+        let tombstone = state.tombstone.unwrap();
+        assert_eq!((&*tombstone.by.owner, tombstone.moved_to), (host.publisher().owner(), None));
     }
     remote.save();
     // A remote that was set back to a time before.

@@ -268,7 +268,7 @@ async fn a_removed_session_leaves_a_tombstone(remote: &dyn Remote) {
         digest: None,
         fence: Fence { epoch: 1, owner: String::new() },
         meta: Bytes::new(),
-        tombstone: Some(Tombstone { moved_to: None }),
+        tombstone: Some(Tombstone { by: fence.clone(), moved_to: None }),
     };
     assert_eq!(remote.state(&a).await, Ok(Some(gone.clone())));
     assert_eq!(
@@ -307,7 +307,7 @@ async fn a_renamed_session_moves_whole(remote: &dyn Remote) {
     };
     assert_eq!(remote.state(&b).await, Ok(Some(moved)));
     let tombstone = remote.state(&a).await.unwrap().unwrap().tombstone;
-    assert_eq!(tombstone, Some(Tombstone { moved_to: Some(b) }));
+    assert_eq!(tombstone, Some(Tombstone { by: from, moved_to: Some(b) }));
 }
 
 async fn listings_have_the_last_active_first(remote: &dyn Remote) {

@@ -15,7 +15,7 @@ use super::harness::{Harness, Subject};
 use super::support::{Writer, ensure, listed, same};
 use crate::storage::{
     AppendOptions, CopyOptions, Durability, ListOptions, ObjectMeta, Payload, PutOptions,
-    RenameOptions, Result as StorageResult, SessionStorageExt, StorageErrorKind,
+    RenameOptions, Result as StorageResult, SessionStorageExt, StorageErrorKind, StorageKey,
 };
 
 /// A run of random operations against the backend and a map at once.
@@ -31,12 +31,17 @@ pub struct RandomRun {
     pub cases: u32,
     /// How many steps a sequence has at most.
     pub steps: usize,
+    /// The keys in play: few, so that steps meet, and some below others, so that they clash.
+    ///
+    /// For a backend that treats some keys in ways of their own.
+    pub keys: &'static [&'static str],
 }
 
 impl Default for RandomRun {
     /// The run that is among the [`checks`](super::checks): seed 1, 100 cases of up to 40 steps.
     fn default() -> Self {
-        Self { seed: 1, cases: 100, steps: 40 }
+        let keys = &["a", "b", "a/x", "a/y", "a-", "a.d/z", "d/e", "d/e/f"];
+        Self { seed: 1, cases: 100, steps: 40, keys }
     }
 }
 
@@ -56,7 +61,8 @@ pub(super) fn run(run: RandomRun, harness: &dyn Harness) -> Result {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&run.seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
-    let outcome = TestRunner::new_with_rng(config, rng).run(&steps(run.steps), |steps| {
+    let keys = run.keys.iter().map(|key| Ok(StorageKey::new(*key)?)).collect::<Result<Vec<_>>>()?;
+    let outcome = TestRunner::new_with_rng(config, rng).run(&steps(run.steps, &keys), |steps| {
         let compared = block_on(harness, async { Case::new(harness).await?.all(&steps).await });
         compared.flatten().map_err(|failure| TestCaseError::fail(failure.to_string()))
     });

@@ -1,5 +1,7 @@
 //! What a random run does, step by step, and how steps are drawn.
 
+use std::iter;
+
 use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::option;
@@ -13,9 +15,6 @@ pub(super) const WRITERS: usize = 3;
 
 /// How many handles of the same data take part.
 pub(super) const HANDLES: usize = 2;
-
-/// The keys in play: few, so that steps meet, and some below others, so that they clash.
-const KEYS: [&str; 8] = ["a", "b", "a/x", "a/y", "a-", "a.d/z", "d/e", "d/e/f"];
 
 /// One call, or one change of what is open.
 #[derive(Clone, Debug)]
@@ -47,7 +46,7 @@ pub(super) enum Call {
     Drop,
 }
 
-/// A body of one letter.
+/// A body of one character.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     letter: char,
@@ -72,11 +71,16 @@ pub(super) enum Condition {
 }
 
 /// A step, and through which handle it is made.
-pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
-    vec((0..HANDLES, step()), 1..=most.max(1))
+pub(super) fn steps(
+    most: usize,
+    keys: &[StorageKey],
+) -> impl Strategy<Value = Vec<(usize, Step)>> + use<> {
+    vec((0..HANDLES, step(keys)), 1..=most.max(1))
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step(keys: &[StorageKey]) -> impl Strategy<Value = Step> + use<> {
+    let key = || select(keys.to_vec());
+    let prefix = || select(prefixes(keys));
     prop_oneof![
         6 => (key(), body(0), condition(), level())
             .prop_map(|(key, body, condition, level)| Step::Put { key, body, condition, level }),
@@ -94,7 +98,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (key(), vec(range(), 0..4)).prop_map(|(key, ranges)| Step::Read { key, ranges }),
         1 => (vec(key(), 0..4), 0..8_u64, 0..8_u64)
             .prop_map(|(keys, head, tail)| Step::Peek { keys, head, tail }),
-        2 => (option::of(prefix()), list_options())
+        2 => (option::of(prefix()), list_options(key()))
             .prop_map(|(prefix, options)| Step::List { prefix, options }),
         1 => level().prop_map(|level| Step::Drain { level }),
         1 => Just(Step::Reopen),
@@ -113,22 +117,20 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-fn key() -> impl Strategy<Value = StorageKey> {
-    named(&KEYS)
-}
-
-fn prefix() -> impl Strategy<Value = StorageKey> {
-    named(&["a", "d", "d/e", "a.d", "b"])
-}
-
-fn named(names: &'static [&'static str]) -> impl Strategy<Value = StorageKey> {
-    let keys: Vec<_> = names.iter().filter_map(|name| StorageKey::new(name).ok()).collect();
-    select(keys)
+/// The keys, and the folders they are in.
+fn prefixes(keys: &[StorageKey]) -> Vec<StorageKey> {
+    let mut found: Vec<_> = keys
+        .iter()
+        .flat_map(|key| iter::successors(Some(key.clone()), StorageKey::parent))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 fn body(least: usize) -> impl Strategy<Value = Body> {
     let len = prop_oneof![6 => least..6, 1 => least..20_000];
-    (select(vec!['a', 'b', 'c']), len).prop_map(|(letter, len)| Body { letter, len })
+    (select(vec!['a', 'b', '\n']), len).prop_map(|(letter, len)| Body { letter, len })
 }
 
 fn condition() -> impl Strategy<Value = Condition> {
@@ -159,9 +161,9 @@ fn range() -> impl Strategy<Value = ReadRange> {
     ]
 }
 
-fn list_options() -> impl Strategy<Value = ListOptions> {
+fn list_options(key: impl Strategy<Value = StorageKey>) -> impl Strategy<Value = ListOptions> {
     let suffix = option::of(select(vec!["x", "/x", "e", "-"]).prop_map(str::to_owned));
-    (option::of(0..4_usize), suffix, option::of(key()), option::of(0..5_usize)).prop_map(
+    (option::of(0..4_usize), suffix, option::of(key), option::of(0..5_usize)).prop_map(
         |(max_depth, suffix, start_after, limit)| ListOptions {
             max_depth,
             suffix,

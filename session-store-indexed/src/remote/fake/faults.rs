@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::remote::RemoteError;
+
 /// Faults of a [`FakeRemote`](super::FakeRemote); by default there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FakeFaults {
@@ -13,6 +15,8 @@ pub struct FakeFaults {
     pub cut_before: u16,
     /// Calls in a thousand that take effect and fail; of a batch of units, a part of it.
     pub cut_after: u16,
+    /// What every call is answered that would change something.
+    pub refuse: Option<RemoteError>,
     /// How many times a call lets calls made at the same time go first, at most.
     pub reorder: u16,
 }

@@ -93,6 +93,15 @@ impl FakeRemote {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A call that changes something.
+    async fn change<T>(
+        &self,
+        effect: impl FnOnce(&mut Server, u64) -> Result<T> + Send,
+    ) -> Result<T> {
+        let refused = self.lock().faults.refuse.clone();
+        self.call(|server, now| refused.map_or_else(|| effect(server, now), Err)).await
+    }
+
     /// One call: delay, perhaps a cut before, the effect, perhaps a cut after.
     async fn call<T>(
         &self,
@@ -155,19 +164,18 @@ async fn pause() {
 #[async_trait]
 impl Remote for FakeRemote {
     async fn check(&self) -> Result<Check> {
-        self.call(|_, _| {
-            Ok(Check { version: "fake".to_owned(), writable: true, warnings: Vec::new() })
-        })
-        .await
+        let writable = !matches!(self.lock().faults.refuse, Some(RemoteError::ReadOnly(_)));
+        self.call(|_, _| Ok(Check { version: "fake".to_owned(), writable, warnings: Vec::new() }))
+            .await
     }
 
     async fn claim(&self, session: &StorageKey, claim: &Claim) -> Result<Claimed> {
         claim.validate(session)?;
-        self.call(|server, now| Ok(server.session(session).claim(claim, now))).await
+        self.change(|server, now| Ok(server.session(session).claim(claim, now))).await
     }
 
     async fn release(&self, session: &StorageKey, fence: &Fence) -> Result<()> {
-        self.call(|server, _| {
+        self.change(|server, _| {
             server.release(session, fence);
             Ok(())
         })
@@ -192,6 +200,7 @@ impl Remote for FakeRemote {
             .iter()
             .map(|unit| {
                 unit.validate()?;
+                inner.faults.refuse.clone().map_or(Ok(()), Err)?;
                 inner.allows(&unit.session)?;
                 Ok(inner.server.apply(unit, now))
             })
@@ -207,12 +216,12 @@ impl Remote for FakeRemote {
         fence: &Fence,
         generation: u64,
     ) -> Result<Applied> {
-        self.call(|server, _| Ok(server.begin(session, fence, generation))).await
+        self.change(|server, _| Ok(server.begin(session, fence, generation))).await
     }
 
     async fn commit_rewrite(&self, rewrite: &Rewrite) -> Result<Applied> {
         rewrite.validate()?;
-        self.call(|server, now| Ok(server.commit(rewrite, now))).await
+        self.change(|server, now| Ok(server.commit(rewrite, now))).await
     }
 
     async fn remove(
@@ -221,7 +230,7 @@ impl Remote for FakeRemote {
         fence: &Fence,
         moved_to: Option<&StorageKey>,
     ) -> Result<Applied> {
-        self.call(|server, now| Ok(server.remove(session, fence, moved_to, now))).await
+        self.change(|server, now| Ok(server.remove(session, fence, moved_to, now))).await
     }
 
     async fn state(&self, session: &StorageKey) -> Result<Option<SessionState>> {
@@ -245,7 +254,7 @@ impl Remote for FakeRemote {
             return Err(RemoteError::Invalid { key: key.clone(), reason: "object above 256 MiB" });
         }
         self.lock().allows(key)?;
-        self.call(|server, _| Ok(server.put_object(key, bytes))).await
+        self.change(|server, _| Ok(server.put_object(key, bytes))).await
     }
 
     async fn get_object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
@@ -267,7 +276,7 @@ impl Remote for FakeRemote {
     }
 
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {
-        self.call(|server, _| Ok(server.objects.remove(key).is_some())).await
+        self.change(|server, _| Ok(server.objects.remove(key).is_some())).await
     }
 
     async fn wait(&self, _replicas: u32, _timeout: Duration) -> Result<u32> {

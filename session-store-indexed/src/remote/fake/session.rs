@@ -162,7 +162,7 @@ impl Session {
             tombstone: self
                 .removed
                 .as_ref()
-                .map(|(_, moved_to)| Tombstone { moved_to: moved_to.clone() }),
+                .map(|(by, moved_to)| Tombstone { by: by.clone(), moved_to: moved_to.clone() }),
         }
     }
 
