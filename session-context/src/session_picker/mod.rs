@@ -1,13 +1,14 @@
 //! Which sessions somebody sees who looks for one, and where they are among them.
 //!
 //! [`SessionPickerState`] is the part of a session picker that no screen is needed for: scope, order,
-//! search, and the cursor. [`Loader`] finds the sessions and [`Reader`] looks into them, each in a
-//! thread of its own, so that a screen never waits for a disk.
+//! search, and the cursor. [`Loader`] finds the sessions, [`Reader`] looks into them and [`SaidSearcher`] searches
+//! them, each in a thread of its own, so that a screen never waits for a disk.
 
 mod foreign;
 mod load;
 mod order;
 mod read;
+mod said;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use crate::listing::{CwdFilter, Kinship, SessionRow, lineage};
 pub use foreign::{ForeignFound, ForeignLoader, ForeignState, foreign_title};
 pub use load::{Loaded, Loader};
 pub use read::{Detail, Reader};
+pub use said::{SaidFound, SaidSearcher, SaidState};
 
 /// How much of a title or first message is searched and shown, in characters.
 const TEXT_CHARS: usize = 200;

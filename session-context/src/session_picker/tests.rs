@@ -1,12 +1,14 @@
 //! Which sessions are shown, and when they come.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use session_model::storage::SessionStorageExt;
 use session_store_memory::MemoryStorage;
 
 use super::*;
 use crate::listing::{Place, SessionCatalog};
+use crate::search::{SearchRequest, SearchResults, SessionSearch};
 
 /// Sessions as `name day-made day-of-activity cwd parent title`, in their own storage.
 async fn catalog(sessions: &[&str]) -> SessionCatalog {
@@ -146,4 +148,65 @@ fn the_loader_tells_the_newest_then_all_and_the_reader_what_is_inside() {
         let last: Vec<_> = detail.last.iter().map(ToString::to_string).collect();
         assert_eq!(last, [format!("user: first of {id}"), "assistant: ".to_owned()]);
     });
+}
+
+#[test]
+fn what_was_said_is_searched_again_with_more_time() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let search = SessionSearch::new(catalog(SESSIONS).await);
+        let (sender, mut found) = tokio::sync::mpsc::unbounded_channel();
+        let limits = [Duration::ZERO, Duration::from_secs(600)];
+        said::look(&search, &SearchRequest::new("first of"), &limits, &sender).await;
+        drop(sender);
+        let mut trace = Vec::new();
+        while let Some(found) = found.recv().await {
+            let (name, results) = match found {
+                SaidFound::Progress(_) => continue,
+                SaidFound::Part(results) => ("part", results),
+                SaidFound::All(results) => ("all", results.unwrap()),
+            };
+            trace.push((name, results.hits.len(), results.coverage.not_reached));
+        }
+        assert_eq!(trace, [("part", 0, 6), ("all", 6, 0)]);
+        let mut searcher = SaidSearcher::start(search, SearchRequest::new("first of e"));
+        let found = loop {
+            match searcher.next().await.unwrap() {
+                SaidFound::All(found) => break found.unwrap(),
+                SaidFound::Progress(_) | SaidFound::Part(_) => {}
+            }
+        };
+        assert_eq!(found.hits[0].session.id.as_deref(), Some("e"));
+        assert!(searcher.next().await.is_none());
+    });
+}
+
+#[test]
+fn the_cursor_stays_at_its_entry_while_more_is_found() {
+    let search = SessionSearch::new(pollster::block_on(catalog(SESSIONS)));
+    let found =
+        |words: &str| pollster::block_on(search.search(SearchRequest::new(words), |_| {})).unwrap();
+    let id = |state: &SaidState| state.selected().and_then(|hit| hit.session.id.clone());
+    let mut state = SaidState::default();
+    state.set_query("first");
+    assert_eq!((state.progress(), state.cursor()), (Some(None), None));
+    let all = found("first");
+    let some = SearchResults { hits: all.hits[2..4].to_vec(), ..SearchResults::default() };
+    state.set_found(SaidFound::Part(some)).unwrap();
+    assert_eq!(id(&state), all.hits[2].session.id);
+    // Whoever has not moved is shown the best.
+    let more = SearchResults { hits: all.hits[1..4].to_vec(), ..SearchResults::default() };
+    state.set_found(SaidFound::Part(more)).unwrap();
+    assert_eq!((state.cursor(), id(&state)), (Some(0), all.hits[1].session.id.clone()));
+    state.move_by(1);
+    state.set_found(SaidFound::All(Ok(all.clone()))).unwrap();
+    assert_eq!((state.progress(), state.cursor()), (None, Some(2)));
+    assert_eq!(id(&state), all.hits[2].session.id);
+    state.set_query("firs");
+    assert_eq!((state.results(), state.cursor()), (&all, Some(0)));
+    let key = "sessions/x.jsonl".parse().unwrap();
+    let error = crate::SessionError::NotFound { key };
+    assert!(state.set_found(SaidFound::All(Err(error))).unwrap_err().contains("sessions/x.jsonl"));
+    state.set_query("");
+    assert_eq!((state.results().hits.len(), state.progress()), (0, None));
 }

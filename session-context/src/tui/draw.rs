@@ -86,27 +86,6 @@ pub(super) fn dialog(
     Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
 }
 
-/// Draws all keys over the screen, from the row `from` on; returns the last row it can begin at.
-pub(super) fn help(
-    buf: &mut Buffer,
-    area: Rect,
-    keys: &[KeyHelp],
-    from: usize,
-    theme: Theme,
-) -> usize {
-    let names = keys.iter().map(|(name, _)| Span::raw(*name).width()).max().unwrap_or(0);
-    let texts = keys.iter().map(|(_, text)| Span::raw(*text).width()).max().unwrap_or(0);
-    let size = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
-    let inner = dialog(buf, area, "Keys", size(names + texts + 6), size(keys.len() + 2), theme);
-    let last = keys.len().saturating_sub(usize::from(inner.height));
-    let seen = keys.iter().skip(from.min(last)).zip(inner.y..inner.bottom());
-    for ((name, text), y) in seen {
-        let key = Span::styled(format!("{name:<names$}  "), theme.style(Look::Key));
-        line(buf, inner, y, &Line::from(vec![key, Span::raw(*text)]));
-    }
-    last
-}
-
 /// Keys with what they do, for a foot line: as many as there is room for.
 pub(super) fn key_line(keys: &[KeyHelp], width: u16, theme: Theme) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = Vec::new();

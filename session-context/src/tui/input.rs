@@ -31,8 +31,9 @@ impl Input {
         match event {
             Event::Paste(text) => {
                 // Many lines become one.
-                let blank = |c: char| if acts_on_terminal(c) { ' ' } else { c };
-                text.chars().map(blank).for_each(|c| self.insert(c));
+                let text = text.replace(acts_on_terminal, " ");
+                self.text.insert_str(self.at, &text);
+                self.at += text.len();
                 true
             }
             Event::Key(key) => self.handle_key(*key),
@@ -92,7 +93,9 @@ impl Input {
     /// Draws the text with its cursor in one line; of a long text the part at the cursor.
     pub(super) fn render(&self, area: Rect, buf: &mut Buffer, style: Style, cursor: Style) {
         let (before, behind) = self.text.split_at(self.at);
-        let mut start = before;
+        // Of a very long text only its end can be seen, whatever marks are joined to its letters.
+        let far = before.char_indices().rev().nth(8 * usize::from(area.width));
+        let mut start = &before[far.map_or(0, |(at, _)| at)..];
         while Span::raw(start).width() + 1 > usize::from(area.width) {
             let Some(c) = start.chars().next() else { break };
             start = &start[c.len_utf8()..];
@@ -108,8 +111,51 @@ impl Input {
     }
 }
 
+/// How many characters are searched for at most; nobody types more.
+const SEARCH_CHARS: usize = 256;
+
+/// Returns the words that are searched for after an event that types, pastes or erases; `None` after
+/// any other.
+pub(super) fn edited(words: &str, event: &Event) -> Option<String> {
+    let edits = match event {
+        Event::Paste(_) => true,
+        Event::Key(key) => match key.code {
+            KeyCode::Backspace => true,
+            KeyCode::Char('u' | 'w') if key.modifiers == KeyModifiers::CONTROL => true,
+            _ => is_text(*key),
+        },
+        _ => false,
+    };
+    let mut input = Input::new(words);
+    (edits && input.handle(event)).then(|| {
+        // White space before the first word would only look like a search.
+        input.text.trim_start().chars().take(SEARCH_CHARS).collect()
+    })
+}
+
+/// Tells whether a key leads back from what is asked.
+pub(super) fn leaves(key: &KeyEvent) -> bool {
+    key.code == KeyCode::Esc
+        || (key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL)
+}
+
+/// Returns how many rows a key leads down, or up if negative; one row leads around the ends.
+pub(super) fn rows_moved(key: KeyEvent, page: usize) -> Option<isize> {
+    // Less would be taken for a step.
+    let page = isize::try_from(page).unwrap_or(isize::MAX).max(2);
+    Some(match key.code {
+        KeyCode::Up => -1,
+        KeyCode::Down => 1,
+        KeyCode::PageUp => -page,
+        KeyCode::PageDown => page,
+        KeyCode::Home => isize::MIN,
+        KeyCode::End => isize::MAX,
+        _ => return None,
+    })
+}
+
 /// Tells whether a key types a character.
-pub(super) fn is_text(key: KeyEvent) -> bool {
+fn is_text(key: KeyEvent) -> bool {
     matches!(key.code, KeyCode::Char(_))
         && !key
             .modifiers
@@ -157,5 +203,42 @@ mod tests {
         ];
         assert_eq!(trace, wanted);
         assert!(!input.handle(&key(KeyCode::Enter)) && !input.handle(&ctrl('x')));
+    }
+
+    #[test]
+    fn a_megabyte_is_pasted_and_drawn_at_once() {
+        let start = std::time::Instant::now();
+        let mut input = Input::new("() ");
+        let long = "漢e\u{301} ".repeat(200_000);
+        input.handle(&Event::Key(KeyEvent::new(KeyCode::Left, KeyModifiers::NONE)));
+        assert!(input.handle(&Event::Paste(long.clone())));
+        assert_eq!(input.text(), format!("(){long} "));
+        let area = Rect::new(0, 0, 9, 1);
+        let mut buf = Buffer::empty(area);
+        input.render(area, &mut buf, Style::new(), Style::new());
+        let cells: Vec<_> = buf.content().iter().map(|cell| cell.symbol()).collect();
+        assert_eq!(cells, ["漢", " ", "e\u{301}", " ", "漢", " ", "e\u{301}", " ", " "]);
+        assert_eq!(edited("a ", &Event::Paste(long)).map(|words| words.chars().count()), Some(256));
+        // Without optimisation, on a busy machine.
+        assert!(start.elapsed() < std::time::Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_search_is_typed_pasted_and_erased() {
+        let key = |code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
+        let ctrl = |c| Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
+        for (words, event, wanted) in [
+            ("", key(KeyCode::Char(' ')), Some("")),
+            ("a", key(KeyCode::Char('b')), Some("ab")),
+            ("ab", key(KeyCode::Backspace), Some("a")),
+            ("a b", ctrl('w'), Some("a ")),
+            ("a b", ctrl('u'), Some("")),
+            ("", Event::Paste(" x\ny".to_owned()), Some("x y")),
+            ("a", key(KeyCode::Left), None),
+            ("a", ctrl('a'), None),
+            ("a", Event::FocusGained, None),
+        ] {
+            assert_eq!(edited(words, &event).as_deref(), wanted, "{words} {event:?}");
+        }
     }
 }

@@ -66,3 +66,14 @@ pub(super) enum Look {
     Key,
     Bad,
 }
+
+impl Look {
+    /// How the name of somebody who speaks looks.
+    pub(super) fn of_role(role: &str) -> Self {
+        match role {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            _ => Self::Dim,
+        }
+    }
+}

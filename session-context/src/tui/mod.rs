@@ -12,6 +12,7 @@
 
 mod detail;
 mod draw;
+mod help;
 mod highlight;
 mod input;
 mod look;

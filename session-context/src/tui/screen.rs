@@ -1,6 +1,6 @@
 //! The terminal while a screen has it, and how it is given back.
 
-use std::io::{self, BufWriter, Stderr, stderr};
+use std::io::{self, BufWriter, Stderr, Write, stderr};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// to say. Needs a Tokio runtime with I/O.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>,
+    terminal: Terminal<CrosstermBackend<Ink>>,
+    /// Whether the terminal is given back.
+    is_left: Arc<AtomicBool>,
     events: UnboundedReceiver<io::Result<Event>>,
     signals: Signals,
     reader: Reader,
@@ -59,10 +61,12 @@ impl Screen {
         let signals = Signals::new()?;
         let hook = PanicHook::new();
         enter()?;
-        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(stderr())));
-        let terminal = terminal.inspect_err(|_| leave())?;
+        let is_left = Arc::new(AtomicBool::new(false));
+        let ink = Ink { to: BufWriter::new(stderr()), is_left: Arc::clone(&is_left) };
+        let terminal = Terminal::new(CrosstermBackend::new(ink)).inspect_err(|_| leave())?;
         let (sender, events) = unbounded_channel();
-        Ok(Self { terminal, events, signals, reader: Reader::start(sender), _hook: hook })
+        let reader = Reader::start(sender);
+        Ok(Self { terminal, is_left, events, signals, reader, _hook: hook })
     }
 
     /// Draws the screen.
@@ -125,6 +129,38 @@ impl Drop for Screen {
         // What is typed from here on is for the shell.
         self.reader.end();
         leave();
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a screen is drawn with, until the terminal is given back.
+#[derive(Debug)]
+struct Ink {
+    to: BufWriter<Stderr>,
+    is_left: Arc<AtomicBool>,
+}
+
+impl Ink {
+    /// Ratatui shows the cursor when it is dropped, and panics if it can neither do that nor say so.
+    fn unless_left<T>(
+        &mut self,
+        then: T,
+        write: impl FnOnce(&mut BufWriter<Stderr>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self.is_left.load(Ordering::Relaxed) {
+            true => Ok(then),
+            false => write(&mut self.to),
+        }
+    }
+}
+
+impl Write for Ink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_left(bytes.len(), |to| to.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_left((), BufWriter::flush)
     }
 }
 

@@ -3,8 +3,10 @@
 
 mod dependencies;
 mod hostile;
+mod keys;
 mod picker;
 mod picker_in_terminal;
+mod said;
 mod support;
 mod tmux;
 mod tree;

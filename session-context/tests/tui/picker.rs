@@ -30,7 +30,7 @@ pub fn file(id: &str, day: u32, cwd: &str, title: &str, parent: &str, end: &str)
 }
 
 /// Sessions of two directories, one of them damaged.
-async fn catalog() -> SessionCatalog {
+pub async fn catalog() -> SessionCatalog {
     let storage = MemoryStorage::new();
     let put = async |name: &str, text: String| {
         let key = format!("sessions/{name}.jsonl").parse().unwrap();
@@ -46,12 +46,12 @@ async fn catalog() -> SessionCatalog {
     SessionCatalog::new(vec![Place::agent_dir(Arc::new(storage)).unwrap()])
 }
 
-async fn rows(catalog: &SessionCatalog) -> Vec<SessionRow> {
+pub async fn rows(catalog: &SessionCatalog) -> Vec<SessionRow> {
     catalog.list_all(ListingOptions::default().children()).await.unwrap()
 }
 
 /// A picker with all sessions, and what is inside those in sight.
-fn picker() -> SessionPicker {
+pub fn picker() -> SessionPicker {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let catalog = catalog().await;
@@ -69,7 +69,7 @@ fn picker() -> SessionPicker {
     })
 }
 
-fn press(picker: &mut SessionPicker, keys: &str) -> PickerAction {
+pub fn press(picker: &mut SessionPicker, keys: &str) -> PickerAction {
     keys.split(' ').map(|name| picker.handle_event(&key(name))).last().unwrap()
 }
 
@@ -80,7 +80,7 @@ fn type_text(picker: &mut SessionPicker, text: &str) {
     }
 }
 
-fn drawn(picker: &mut SessionPicker, width: u16, height: u16) -> String {
+pub fn drawn(picker: &mut SessionPicker, width: u16, height: u16) -> String {
     text_of(&buffer(width, height, |area, buf| picker.render(area, buf)))
 }
 
@@ -187,6 +187,24 @@ fn sessions_of_other_tools_are_shown_and_imported() {
     assert_snapshot!("no_sessions_of_codex", drawn(&mut picker, 80, 8));
     assert_eq!(press(&mut picker, "alt+i"), PickerAction::Nothing);
     assert_eq!(press(&mut picker, "alt+i esc esc"), PickerAction::Close);
+}
+
+#[test]
+fn the_places_of_sessions_are_shown_if_there_are_several() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let rows = runtime.block_on(async {
+        let mut places = catalog().await.places().to_vec();
+        let other = MemoryStorage::new();
+        let text = file("s-f", 21, "/work/weather", "漢字 elsewhere", "", "stop");
+        other.append_once(&"sessions/-w/f.jsonl".parse().unwrap(), text.into()).await.unwrap();
+        places.push(Place::agent_dir(Arc::new(other)).unwrap());
+        SessionCatalog::new(places).list_all(ListingOptions::default()).await.unwrap()
+    });
+    let places = ["omp".to_owned(), "/srv/漢字漢字/agents/of/all".to_owned()];
+    let mut picker = SessionPicker::new(None).theme(Theme::plain()).places(places.to_vec());
+    picker.set_sessions(rows);
+    assert_snapshot!("places", drawn(&mut picker, 80, 20));
+    assert_snapshot!("places_in_little_room", drawn(&mut picker, 50, 6));
 }
 
 #[test]

@@ -89,6 +89,69 @@ fn a_session_is_searched_renamed_deleted_brought_back_and_chosen() {
 }
 
 #[test]
+fn what_was_said_is_found_and_gone_to() {
+    let tmux = with_sessions();
+    tmux.command("sessionctl resume -i > out; echo ended $?");
+    tmux.until("› Draw the map");
+    tmux.press(&["C-f"]);
+    tmux.until("Type what was said");
+    tmux.type_text("besides wind");
+    tmux.until("Nothing is found");
+    tmux.press(&["C-w"]);
+    let screen = tmux.until("› assistant: This is done, and more besides.");
+    assert!(screen.contains("2/2") && !screen.contains("Something else"), "{screen}");
+    tmux.press(&["Tab"]);
+    tmux.until(" 3/3");
+    tmux.press(&["Tab"]);
+    tmux.until_it("those of here", |screen| screen.contains("  2/2"));
+    tmux.press(&["Down"]);
+    tmux.until("Parse wind speeds\nassistant: This is done");
+    tmux.press(&["Enter"]);
+    tmux.until("› • assistant: This is done");
+    // Whoever goes nowhere comes back.
+    tmux.press(&["Escape"]);
+    tmux.until("Search: besides");
+    tmux.press(&["Enter"]);
+    tmux.until("› • assistant: This is done");
+    tmux.press(&["Home", "Enter"]);
+    tmux.until("Leave the branch");
+    tmux.press(&["1"]);
+    tmux.until("ended 0");
+    let out = fs::read_to_string(tmux.path("out")).unwrap();
+    assert!(out.contains("one.jsonl\n") && out.contains("\nto be said again\n"), "{out}");
+    let file = fs::read_to_string(tmux.path("agent/sessions/-w/one.jsonl")).unwrap();
+    assert!(file.lines().last().unwrap().contains("branch_summary"), "{file}");
+}
+
+#[test]
+fn sessions_of_several_agents_are_chosen_among() {
+    let tmux = with_sessions();
+    let cwd = tmux.path(".").canonicalize().unwrap();
+    let theirs = file("s-omp", 6, cwd.to_str().unwrap(), "Theirs", "", "stop");
+    write(&tmux.path(".omp/agent/sessions/-w/x.jsonl"), &theirs);
+    write(&tmux.path("loose/y.jsonl"), &file("s-y", 2, "/elsewhere", "Loose", "", "stop"));
+    tmux.command("sessionctl resume -i agent .omp/agent loose --json > out; echo ended $?");
+    let screen = tmux.until("› Theirs");
+    assert!(screen.contains("  omp ") && screen.contains("Draw the map"), "{screen}");
+    tmux.press(&["M-r", "C-u"]);
+    tmux.type_text("Ours");
+    tmux.press(&["Enter"]);
+    tmux.until("› Ours");
+    tmux.press(&["Tab", "End"]);
+    let screen = tmux.until("› Loose");
+    assert!(screen.contains("  loose "), "{screen}");
+    tmux.press(&["Home", "Enter"]);
+    tmux.until("ended 0");
+    let out = fs::read_to_string(tmux.path("out")).unwrap();
+    assert!(out.contains("/.omp/agent/sessions/-w/x.jsonl") && out.contains("Ours"), "{out}");
+
+    tmux.command("clear; sessionctl resume -i --all-agents; echo ended $?");
+    tmux.until("› Ours");
+    tmux.press(&["Escape"]);
+    tmux.until("ended 0");
+}
+
+#[test]
 fn sessions_are_exported_and_imported() {
     let tmux = with_sessions();
     let line = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"one","timestamp":"2026-03-01T09:00:00Z","cwd":"/elsewhere","message":{"role":"user","content":"Measure the rain"}}"#;
@@ -119,7 +182,9 @@ fn sessions_are_exported_and_imported() {
         screen.contains("Sessions of all directories") && screen.contains("› Measure the rain")
     });
     tmux.press(&["M-i"]);
-    tmux.until("Sessions of Claude Code");
+    tmux.until_it("sessions of Claude Code", |screen| {
+        screen.contains("Sessions of Claude Code") && screen.contains("› Measure the rain")
+    });
     tmux.press(&["Enter"]);
     tmux.until("nothing is new");
     tmux.press(&["C-c"]);
@@ -145,9 +210,26 @@ fn nothing_is_chosen_and_nothing_changed() {
     tmux.until("Move to the trash?");
     tmux.press(&["Escape"]);
     tmux.until_it("the sessions", |screen| !screen.contains("Move to the trash?"));
+    assert_eq!(names(&tmux), ["far.jsonl", "one.jsonl", "two.jsonl"]);
+    // What another program takes away is not made anew, and what is no session is left.
+    fs::remove_file(tmux.path("agent/sessions/-w/far.jsonl")).unwrap();
+    write(&tmux.path("agent/sessions/-w/one.jsonl"), "no session\n");
+    for (words, name) in [("Something", "› Something else"), ("one.", "› unreadable one.jsonl")]
+    {
+        tmux.type_text(words);
+        tmux.until(name);
+        tmux.press(&["M-r"]);
+        tmux.until("Enter keeps it");
+        tmux.press(&["Enter"]);
+        tmux.until("! ");
+        tmux.press(&["Escape"]);
+        tmux.until("Search: type");
+    }
     tmux.press(&["Escape"]);
     tmux.until("ended 0\nnull");
-    assert_eq!(names(&tmux), ["far.jsonl", "one.jsonl", "two.jsonl"]);
+    assert_eq!(names(&tmux), ["one.jsonl", "two.jsonl"]);
+    let left = fs::read_to_string(tmux.path("agent/sessions/-w/one.jsonl")).unwrap();
+    assert_eq!(left, "no session\n");
 }
 
 #[test]

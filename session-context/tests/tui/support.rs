@@ -57,8 +57,14 @@ pub fn key(name: &str) -> Event {
         "pagedown" => KeyCode::PageDown,
         "tab" => KeyCode::Tab,
         "backspace" => KeyCode::Backspace,
-        "f1" => KeyCode::F(1),
-        letter => KeyCode::Char(letter.chars().next().unwrap()),
+        "delete" => KeyCode::Delete,
+        function if function.len() > 1 && function.starts_with('f') => {
+            KeyCode::F(function[1..].parse().unwrap())
+        }
+        letter => {
+            assert_eq!(letter.chars().count(), 1, "{name}");
+            KeyCode::Char(letter.chars().next().unwrap())
+        }
     };
     Event::Key(KeyEvent::new(code, modifiers))
 }

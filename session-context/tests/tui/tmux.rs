@@ -92,12 +92,15 @@ impl Tmux {
         children.trim().parse().unwrap()
     }
 
-    /// Ends the terminal, and waits for a process in it to be gone.
-    pub fn hang_up(&self, process: u32) {
+    /// Ends the terminal, and waits until there is a file, which it reads.
+    pub fn hang_up(&self, file: &str) -> String {
         self.run(&["kill-server"]);
         let start = Instant::now();
-        while Path::new(&format!("/proc/{process}")).exists() {
-            assert!(start.elapsed() < PATIENCE, "it goes on without a terminal");
+        loop {
+            match fs::read_to_string(self.path(file)) {
+                Ok(text) if text.ends_with('\n') => return text,
+                _ => assert!(start.elapsed() < PATIENCE, "it goes on without a terminal"),
+            }
             std::thread::yield_now();
         }
     }

@@ -61,7 +61,7 @@ fn typing_searches_and_esc_ends_the_search_then_closes() {
     assert_eq!(press(&mut selector, tree, "esc"), TreeAction::Nothing);
     assert_eq!(selector.state().search(), "");
     selector.handle_event(&Event::Paste("  fixed\nway".to_owned()), tree);
-    assert_eq!(selector.state().search(), "fixed\nway");
+    assert_eq!(selector.state().search(), "fixed way");
     assert_eq!(press(&mut selector, tree, "ctrl+u esc"), TreeAction::Close);
     assert_eq!(press(&mut selector, tree, "ctrl+c"), TreeAction::Close);
 }

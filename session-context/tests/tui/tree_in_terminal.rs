@@ -176,11 +176,20 @@ fn signals_give_the_terminal_back() {
 
 #[test]
 fn it_ends_with_its_terminal() {
-    let tmux = with_demo();
-    // The shell, which would end with its terminal, is out of the way.
-    tmux.command("exec sessionctl tree -i demo.jsonl");
-    tmux.until(LEAF);
-    tmux.hang_up(tmux.shell());
+    // Signals may come, or only the end of what is read and written.
+    for (signal, command, shows) in [
+        (":", "tree -i demo.jsonl", LEAF),
+        ("''", "tree -i demo.jsonl", LEAF),
+        (":", "resume -i .", "Tab shows all"),
+    ] {
+        let tmux = with_demo();
+        // It outlives its terminal and tells how the command ended.
+        let script = format!("trap {signal} HUP\nsessionctl {command}\necho $? > code\n");
+        fs::write(tmux.path("run.sh"), script).unwrap();
+        tmux.command("exec sh run.sh");
+        tmux.until(shows);
+        assert_eq!(tmux.hang_up("code"), "129\n", "{signal} {command}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod output;
 #[cfg(feature = "encrypt")]
 mod passphrase;
 mod place;
+mod places;
 mod screen;
 mod store;
 mod summarizer;

@@ -20,7 +20,18 @@ pub(crate) fn open() -> Result<Screen, Failure> {
         let text = "--interactive needs a terminal as standard input and standard error";
         return Err(Failure::Usage(text.to_owned()));
     }
-    Screen::open().map_err(Failure::Screen)
+    Screen::open().map_err(failed)
+}
+
+/// The failure of a screen that could not be drawn; a terminal that is gone is told of as by its
+/// signal, which may come later.
+pub(crate) fn failed(error: io::Error) -> Failure {
+    /// What a terminal answers that hung up.
+    const EIO: i32 = 5;
+    match error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(EIO) {
+        true => ended(None),
+        false => Failure::Screen(error),
+    }
 }
 
 /// The failure of a command that was told to end.

@@ -9,12 +9,13 @@ use session_model::preview::{Preview, one_line};
 use session_model::summary::{SessionStatus, SessionSummary};
 use session_model::time::to_iso;
 
-use super::keys::{FOOT, FOREIGN_FOOT, KEYS};
-use super::{Mode, SessionPicker};
+use super::keys::{FOOT, FOREIGN_FOOT, KEYS, SAID_FOOT};
+use super::{Mode, SessionPicker, View};
+use crate::error::with_sources;
 use crate::listing::{Kinship, SessionRow};
 use crate::session_picker::{Detail, PickerRow, PickerScope, PickerSort, name_of, title_of};
 use crate::tui::draw::{
-    LINE_CHARS, ask, dialog, foot_line, help, key_line, line, search_line, split_line, styled,
+    LINE_CHARS, ask, dialog, foot_line, key_line, line, search_line, split_line, styled,
 };
 use crate::tui::look::Look;
 
@@ -31,6 +32,12 @@ struct Column {
     from: u16,
     text: fn(&SessionSummary, Option<&Detail>, PickerSort) -> String,
 }
+
+/// From this width on the place of each session is shown, if there are several.
+const PLACE_FROM: u16 = 56;
+
+/// How wide the name of a place is at most.
+const PLACE_WIDTH: u16 = 14;
 
 const COLUMNS: [Column; 5] = [
     Column { width: 11, from: 72, text: |summary, _, _| summary.status.to_string() },
@@ -52,24 +59,34 @@ impl SessionPicker {
             Constraint::Length(1),
         ])
         .areas(area);
-        if let Some(foreign) = self.foreign.take() {
-            self.draw_foreign(&foreign, head, body, buf);
-            search_line(buf, search, foreign.query(), self.theme);
-            foot_line(buf, foot, self.notice.as_ref(), FOREIGN_FOOT, self.theme);
-            self.foreign = Some(foreign);
-            return self.draw_mode(area, buf);
-        }
-        self.draw_head(head, buf);
-        let with_detail = self.shows_detail && area.height >= DETAIL_HEIGHT;
+        let has_detail = !matches!(self.view, View::Foreign(_));
+        let with_detail = has_detail && self.shows_detail && area.height >= DETAIL_HEIGHT;
         let below = if with_detail { body.height * 2 / 5 } else { 0 };
         let [rows, detail] =
             Layout::vertical([Constraint::Min(1), Constraint::Length(below)]).areas(body);
-        self.draw_rows(rows, buf);
-        if with_detail {
-            self.draw_detail(detail, buf);
-        }
-        search_line(buf, search, self.state.query(), self.theme);
-        foot_line(buf, foot, self.notice.as_ref(), FOOT, self.theme);
+        // Taken out while it is drawn, since drawing moves what is in sight.
+        let view = std::mem::replace(&mut self.view, View::Sessions);
+        let (words, keys) = match &view {
+            View::Sessions => {
+                self.draw_head(head, buf);
+                self.draw_rows(rows, buf);
+                self.draw_detail(detail, buf);
+                (self.state.query(), FOOT)
+            }
+            View::Foreign(foreign) => {
+                self.draw_foreign(foreign, head, rows, buf);
+                (foreign.query(), FOREIGN_FOOT)
+            }
+            View::Said(said) => {
+                self.draw_said_head(said, head, buf);
+                self.draw_said_rows(said, rows, buf);
+                self.draw_said_detail(said, detail, buf);
+                (said.query(), SAID_FOOT)
+            }
+        };
+        search_line(buf, search, words, self.theme);
+        foot_line(buf, foot, self.notice.as_ref(), keys, self.theme);
+        self.view = view;
         self.draw_mode(area, buf);
     }
 
@@ -134,6 +151,13 @@ impl SessionPicker {
             let text = format!("{text:>width$}", width = usize::from(column.width));
             buf.set_stringn(right, area.y, text, usize::from(column.width), theme.style(look));
         }
+        if !self.places.is_empty() && area.width >= PLACE_FROM {
+            let width = self.places.iter().map(|name| Span::raw(&**name).width()).max();
+            let width = width.map_or(0, |width| width + 2).min(PLACE_WIDTH.into()) as u16;
+            right -= width;
+            let name = place_column(self.place_name(session.place), width.into());
+            buf.set_string(right, area.y, name, theme.style(Look::Dim));
+        }
         let mut spans = vec![Span::raw(if selected { "› " } else { "  " })];
         if row.depth > 0 {
             let indent = "  ".repeat((row.depth - 1).min(MAX_INDENT));
@@ -150,27 +174,36 @@ impl SessionPicker {
         let found = theme.style(Look::Found);
         spans.extend(self.highlighter.spans(title, theme.style(Look::Plain), found));
         let title = Line::from(spans);
-        buf.set_line(area.x, area.y, &title, right.saturating_sub(area.x));
+        // A blank parts it from the columns.
+        let room = if right < area.right() { right.saturating_sub(area.x + 1) } else { area.width };
+        buf.set_line(area.x, area.y, &title, room);
         if selected {
-            // In one style, so that it can be read on any background.
-            buf.set_style(area, Style::reset().patch(theme.style(Look::Selected)));
+            self.mark_selected(area, buf);
         }
     }
 
+    /// Draws a row as that at the cursor: in one style, so that it can be read on any background.
+    pub(super) fn mark_selected(&self, area: Rect, buf: &mut Buffer) {
+        buf.set_style(area, Style::reset().patch(self.theme.style(Look::Selected)));
+    }
+
+    /// Draws the line above a preview; returns the room below.
+    pub(super) fn rule(&self, text: &str, area: Rect, buf: &mut Buffer) -> Rect {
+        let text = format!("── {} {}", one_line(text, LINE_CHARS), "─".repeat(area.width.into()));
+        line(buf, area, area.y, &styled(text, self.theme.style(Look::Dim)));
+        Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+    }
+
     fn draw_detail(&mut self, area: Rect, buf: &mut Buffer) {
-        let Some(session) = self.state.selected() else { return };
+        let Some(session) = self.state.selected().filter(|_| !area.is_empty()) else { return };
         let theme = self.theme;
         let dim = theme.style(Look::Dim);
-        let head = Line::from(vec![
-            Span::styled(format!("── {} ", facts(session)), dim),
-            Span::styled("─".repeat(usize::from(area.width)), dim),
-        ]);
-        line(buf, area, area.y, &head);
-        let room = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        let place = self.place_name(session.place);
+        let room = self.rule(&format!("{place} {}", facts(session)), area, buf);
         let detail = self.details.get(&name_of(session));
         let lines = match (&session.summary, detail) {
             (Err(error), _) => {
-                vec![styled(one_line(&error.to_string(), LINE_CHARS), theme.style(Look::Bad))]
+                vec![styled(one_line(&with_sources(error), LINE_CHARS), theme.style(Look::Bad))]
             }
             (Ok(_), None) => vec![styled("…", dim)],
             (Ok(_), Some(Detail { error: Some(error), .. })) => {
@@ -194,25 +227,21 @@ impl SessionPicker {
     }
 
     fn said(&self, said: &Preview) -> Line<'static> {
-        let look = match said.role.as_str() {
-            "user" => Look::User,
-            "assistant" => Look::Assistant,
-            _ => Look::Dim,
-        };
         Line::from(vec![
-            Span::styled(format!("{}: ", said.role), self.theme.style(look)),
+            Span::styled(format!("{}: ", said.role), self.look_of_role(&said.role)),
             Span::raw(said.text.clone()),
         ])
+    }
+
+    pub(super) fn look_of_role(&self, role: &str) -> Style {
+        self.theme.style(Look::of_role(role))
     }
 
     fn draw_mode(&mut self, area: Rect, buf: &mut Buffer) {
         let theme = self.theme;
         match &mut self.mode {
             Mode::Browse => {}
-            Mode::Help { from } => {
-                let last = help(buf, area, KEYS, *from, theme);
-                *from = (*from).min(last);
-            }
+            Mode::Help(help) => help.render(buf, area, KEYS, theme),
             Mode::Rename { input, .. } => {
                 ask(buf, area, "Title", input, "Enter keeps it, Esc leaves the old one", theme);
             }
@@ -228,11 +257,24 @@ impl SessionPicker {
                     theme.style(Look::Dim),
                 );
                 line(buf, inner, inner.y + 1, &hint);
-                let keys = [("Enter", "moves it"), ("Esc", "leaves it where it is")];
+                let keys = [("Enter y", "moves it"), ("Esc", "leaves it where it is")];
                 line(buf, inner, inner.y + 3, &key_line(&keys, inner.width, theme));
             }
         }
     }
+}
+
+/// The name of a place as a column: of a long one the end, which tells more than the beginning.
+fn place_column(name: &str, width: usize) -> String {
+    let width = width.saturating_sub(2);
+    let mut name = one_line(name, LINE_CHARS);
+    if Span::raw(&*name).width() > width {
+        while Span::raw(&*name).width() >= width {
+            name.remove(0);
+        }
+        name.insert(0, '…');
+    }
+    format!("  {name:<width$}")
 }
 
 /// What is known of a session beside its columns.

@@ -1,18 +1,19 @@
 //! Sessions of other tools on the screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use session_model::preview::one_line;
 use session_model::time::to_iso;
 
 use super::draw::size;
-use super::{Mode, PickerAction, SessionPicker};
+use super::{Mode, PickerAction, SessionPicker, View};
 use crate::import::{Glimpse, Source, Tool};
 use crate::session_picker::{ForeignFound, ForeignState, foreign_title};
 use crate::tui::draw::{LINE_CHARS, line, split_line, styled};
-use crate::tui::input::is_text;
+use crate::tui::help::Help;
+use crate::tui::input::{edited, rows_moved};
 use crate::tui::look::Look;
 
 /// From this width on a session's time and size are shown.
@@ -21,62 +22,57 @@ const COLUMNS_WIDTH: u16 = 64;
 impl SessionPicker {
     /// Takes what was found of a tool's sessions.
     pub fn set_foreign(&mut self, found: ForeignFound) {
-        match (found, &mut self.foreign) {
-            (ForeignFound::Sources(sources), Some(foreign)) => foreign.set_sources(sources),
-            (ForeignFound::Glimpse(path, glimpse), Some(foreign)) => {
+        match (found, &mut self.view) {
+            (ForeignFound::Sources(sources), View::Foreign(foreign)) => {
+                foreign.set_sources(sources)
+            }
+            (ForeignFound::Glimpse(path, glimpse), View::Foreign(foreign)) => {
                 foreign.set_glimpse(path, glimpse);
             }
             (ForeignFound::Failed(why), _) => self.complain(&why),
-            (_, None) => {}
+            _ => {}
         }
     }
 
     /// Goes to the sessions of the next tool, after the last back to those that are here.
     pub(super) fn next_tool(&mut self) -> PickerAction {
-        let next = match self.foreign.as_ref().map(ForeignState::tool) {
-            None => Some(Tool::Claude),
-            Some(Tool::Claude) => Some(Tool::Codex),
-            Some(Tool::Codex) => None,
+        let next = match &self.view {
+            View::Foreign(foreign) if foreign.tool() == Tool::Codex => None,
+            View::Foreign(_) => Some(Tool::Codex),
+            _ => Some(Tool::Claude),
         };
-        self.foreign = next.map(ForeignState::new);
+        self.view = next.map_or(View::Sessions, |tool| View::Foreign(ForeignState::new(tool)));
         next.map_or(PickerAction::Nothing, PickerAction::Look)
     }
 
-    /// Goes back to the sessions that are here.
-    pub(super) fn leave_tool(&mut self) {
-        self.foreign = None;
-    }
-
-    pub(super) fn browse_foreign(&mut self, key: KeyEvent) -> PickerAction {
-        let page = isize::try_from(self.scroll.page()).unwrap_or(isize::MAX).max(2);
-        let Some(foreign) = &mut self.foreign else { return PickerAction::Nothing };
-        let has = |modifier| key.modifiers.contains(modifier);
-        let mut words = foreign.query().to_owned();
-        match key.code {
-            KeyCode::Char('c') if has(KeyModifiers::CONTROL) => return PickerAction::Close,
-            KeyCode::Char('i' | 'I') if has(KeyModifiers::ALT) => return self.next_tool(),
-            KeyCode::Up => foreign.move_by(-1),
-            KeyCode::Down => foreign.move_by(1),
-            KeyCode::PageUp => foreign.move_by(-page),
-            KeyCode::PageDown => foreign.move_by(page),
-            KeyCode::Home => foreign.move_by(isize::MIN),
-            KeyCode::End => foreign.move_by(isize::MAX),
-            KeyCode::F(1) => self.mode = Mode::Help { from: 0 },
-            KeyCode::Esc if words.is_empty() => self.leave_tool(),
-            KeyCode::Esc => foreign.set_query(""),
-            KeyCode::Backspace => {
-                words.pop();
+    pub(super) fn browse_foreign(&mut self, event: &Event) -> PickerAction {
+        let page = self.scroll.page();
+        let View::Foreign(foreign) = &mut self.view else { return PickerAction::Nothing };
+        if let Some(words) = edited(foreign.query(), event) {
+            if words == "?" {
+                self.mode = Mode::Help(Help::default());
+            } else {
                 foreign.set_query(&words);
             }
+            return PickerAction::Nothing;
+        }
+        let Event::Key(key) = event else { return PickerAction::Nothing };
+        if let Some(rows) = rows_moved(*key, page) {
+            foreign.move_by(rows);
+        }
+        let has = |modifier| key.modifiers.contains(modifier);
+        match key.code {
+            KeyCode::Char('c') if has(KeyModifiers::CONTROL) => return PickerAction::Close,
+            KeyCode::Char('f') if has(KeyModifiers::CONTROL) => return self.toggle_said(),
+            KeyCode::Char('i' | 'I') if has(KeyModifiers::ALT) => return self.next_tool(),
+            KeyCode::F(1) => self.mode = Mode::Help(Help::default()),
+            KeyCode::Esc if foreign.query().is_empty() => self.view = View::Sessions,
+            KeyCode::Esc => foreign.set_query(""),
             KeyCode::Enter => {
                 let (tool, source) = (foreign.tool(), foreign.selected());
                 let import =
                     |source: &Source| PickerAction::Import { tool, path: source.path.clone() };
                 return source.map_or(PickerAction::Nothing, import);
-            }
-            KeyCode::Char(c) if is_text(key) => {
-                words.push(c);
-                foreign.set_query(words.trim_start());
             }
             _ => {}
         }

@@ -1,12 +1,13 @@
 //! What each key does while the sessions are looked at.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use session_model::layout::SESSION_SUFFIX;
 
 use super::{Mode, PickerAction, SessionPicker};
 use crate::session_picker::{PickerScope, PickerSort, title_of};
 use crate::tui::draw::KeyHelp;
-use crate::tui::input::{Input, is_text};
+use crate::tui::help::Help;
+use crate::tui::input::{Input, edited, rows_moved};
 
 /// Every key.
 pub(super) const KEYS: &[KeyHelp] = &[
@@ -15,6 +16,7 @@ pub(super) const KEYS: &[KeyHelp] = &[
     ("Enter", "choose the session"),
     ("any letter Backspace", "search title, first message, directory, id"),
     ("Esc", "end the search; close"),
+    ("Ctrl+F", "search what was said, or the sessions again"),
     ("Tab", "sessions of this directory, or of all"),
     ("Alt+S", "sort by activity, or by when it was made"),
     ("Alt+A", "show sessions of child agents, or hide them"),
@@ -25,8 +27,6 @@ pub(super) const KEYS: &[KeyHelp] = &[
     ("Alt+E", "write it as a document, without its secrets"),
     ("Alt+I", "import from Claude Code, then from Codex"),
     ("Alt+P", "show the last messages, or hide them"),
-    ("F1 ?", "these keys"),
-    ("Ctrl+C", "close"),
 ];
 
 /// Those that are always in sight, the most needed first.
@@ -35,6 +35,7 @@ pub(super) const FOOT: &[KeyHelp] = &[
     ("Esc", "close"),
     ("F1", "keys"),
     ("Tab", "all"),
+    ("Ctrl+F", "texts"),
     ("Alt+R", "title"),
     ("Alt+D", "delete"),
     ("Alt+F", "fork"),
@@ -51,46 +52,55 @@ pub(super) const FOREIGN_FOOT: &[KeyHelp] = &[
     ("type", "search"),
 ];
 
+/// Those for what was said.
+pub(super) const SAID_FOOT: &[KeyHelp] = &[
+    ("Enter", "open there"),
+    ("Esc", "back"),
+    ("Tab", "all"),
+    ("Ctrl+F", "sessions"),
+    ("Alt+P", "preview"),
+    ("F1", "keys"),
+    ("type", "search"),
+];
+
 impl SessionPicker {
-    pub(super) fn browse(&mut self, key: KeyEvent) -> PickerAction {
+    pub(super) fn browse(&mut self, event: &Event) -> PickerAction {
+        if let Some(words) = edited(self.state.query(), event) {
+            if words == "?" {
+                self.mode = Mode::Help(Help::default());
+            } else {
+                self.state.set_query(&words);
+            }
+            return PickerAction::Nothing;
+        }
+        let Event::Key(key) = event else { return PickerAction::Nothing };
+        if let Some(rows) = rows_moved(*key, self.scroll.page()) {
+            self.state.move_by(rows);
+        }
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-        let page = isize::try_from(self.scroll.page()).unwrap_or(isize::MAX);
         match key.code {
             KeyCode::Char('c') if ctrl => return PickerAction::Close,
-            KeyCode::Char('u') if ctrl => return self.search(""),
+            KeyCode::Char('f') if ctrl => return self.toggle_said(),
             KeyCode::Char(letter) if alt => return self.alt(letter.to_ascii_lowercase()),
-            KeyCode::Up => self.state.move_by(-1),
-            KeyCode::Down => self.state.move_by(1),
-            KeyCode::PageUp => self.state.move_by(-page.max(2)),
-            KeyCode::PageDown => self.state.move_by(page.max(2)),
-            KeyCode::Home => self.state.move_by(isize::MIN),
-            KeyCode::End => self.state.move_by(isize::MAX),
             KeyCode::Enter => {
                 return self.state.name().map_or(PickerAction::Nothing, PickerAction::Choose);
             }
-            KeyCode::Tab => self.state.set_scope(match self.state.scope() {
-                PickerScope::Here => PickerScope::All,
-                PickerScope::All => PickerScope::Here,
-            }),
+            KeyCode::Tab => self.next_scope(),
             KeyCode::Delete => return self.alt('d'),
-            KeyCode::F(1) => self.mode = Mode::Help { from: 0 },
-            KeyCode::Char('?') if self.state.query().is_empty() => {
-                self.mode = Mode::Help { from: 0 };
-            }
+            KeyCode::F(1) => self.mode = Mode::Help(Help::default()),
             KeyCode::Esc if self.state.query().is_empty() => return PickerAction::Close,
-            KeyCode::Esc => return self.search(""),
-            KeyCode::Backspace => {
-                let mut words = self.state.query().to_owned();
-                words.pop();
-                return self.search(&words);
-            }
-            KeyCode::Char(c) if is_text(key) => {
-                return self.search(&format!("{}{c}", self.state.query()));
-            }
+            KeyCode::Esc => self.state.set_query(""),
             _ => {}
         }
         PickerAction::Nothing
+    }
+
+    pub(super) fn next_scope(&mut self) {
+        self.state.set_scope(match self.state.scope() {
+            PickerScope::Here => PickerScope::All,
+            PickerScope::All => PickerScope::Here,
+        });
     }
 
     fn alt(&mut self, letter: char) -> PickerAction {

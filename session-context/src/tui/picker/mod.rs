@@ -4,19 +4,24 @@ mod draw;
 mod foreign;
 mod keys;
 mod run;
+mod said;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind};
 
 use super::Theme;
 use super::draw::{Notice, Scroll};
+use super::help::Help;
 use super::highlight::Highlighter;
-use super::input::Input;
+use super::input::{Input, leaves};
 use crate::import::Tool;
 use crate::listing::{CwdFilter, ListingProgress, SessionRow};
-use crate::session_picker::{Detail, ForeignState, SessionName, SessionPickerState, name_of};
+use crate::operations::Trashed;
+use crate::session_picker::{
+    Detail, ForeignState, PickerScope, SaidState, SessionName, SessionPickerState, name_of,
+};
 
 pub use run::{PickerOutcome, SessionPickerOptions, pick_session};
 
@@ -35,6 +40,20 @@ pub enum PickerAction {
     Close,
     /// This session was chosen.
     Choose(SessionName),
+    /// This entry of a session was chosen.
+    ChooseEntry {
+        /// The session.
+        session: SessionName,
+        /// The entry's id.
+        entry: String,
+    },
+    /// Search what was said in sessions, and no longer for anything else; without words, for nothing.
+    Search {
+        /// The words, as [`SearchRequest::new`](crate::search::SearchRequest::new) takes them.
+        words: String,
+        /// Whose sessions are searched.
+        scope: PickerScope,
+    },
     /// Give a session a title.
     Rename {
         /// The session.
@@ -83,6 +102,7 @@ pub enum PickerAction {
 /// | up, down; page up, page down; home, end | moves; up from the first row leads to the last |
 /// | enter | chooses the session |
 /// | any letter, backspace | searches title, first message, directory and id |
+/// | ctrl+f | searches what was said in sessions; enter chooses the entry; ctrl+f or esc leads back |
 /// | esc | ends the search, then closes |
 /// | tab | sessions of this directory, or of all |
 /// | alt+s | sorts by activity, or by when the session was made |
@@ -98,27 +118,39 @@ pub enum PickerAction {
 #[derive(Debug)]
 pub struct SessionPicker {
     state: SessionPickerState,
-    /// The sessions of another tool, while those are looked at.
-    foreign: Option<ForeignState>,
+    view: View,
     mode: Mode,
     theme: Theme,
     notice: Option<Notice>,
     /// How far listing has come; `None` once all sessions are there.
     progress: Option<Option<ListingProgress>>,
     details: HashMap<SessionName, Detail>,
+    places: Vec<String>,
     shows_detail: bool,
     shows_children: bool,
     scroll: Scroll,
+    /// What was deleted, the latest last, with the place it lay in.
+    deleted: Vec<(usize, Trashed)>,
     /// The sessions in sight, as they were drawn last.
     in_sight: Vec<usize>,
     highlighter: Highlighter,
+}
+
+/// What is looked at.
+#[derive(Debug)]
+enum View {
+    Sessions,
+    /// Those of another tool.
+    Foreign(ForeignState),
+    /// What was said in sessions.
+    Said(SaidState),
 }
 
 /// What somebody does in the picker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Mode {
     Browse,
-    Help { from: usize },
+    Help(Help),
     Rename { session: SessionName, input: Input },
     Delete { session: SessionName, title: String },
     Export { session: SessionName, input: Input },
@@ -130,15 +162,17 @@ impl SessionPicker {
     pub fn new(here: Option<CwdFilter>) -> Self {
         Self {
             state: SessionPickerState::new(here),
-            foreign: None,
+            view: View::Sessions,
             mode: Mode::Browse,
             theme: Theme::from_env(),
             notice: None,
             progress: Some(None),
             details: HashMap::new(),
+            places: Vec::new(),
             shows_detail: true,
             shows_children: false,
             scroll: Scroll::default(),
+            deleted: Vec::new(),
             in_sight: Vec::new(),
             highlighter: Highlighter::default(),
         }
@@ -147,6 +181,16 @@ impl SessionPicker {
     /// The same in other colours.
     pub fn theme(self, theme: Theme) -> Self {
         Self { theme, ..self }
+    }
+
+    /// The same, naming the places that sessions lie in; without names no place is shown.
+    pub fn places(self, names: Vec<String>) -> Self {
+        Self { places: names, ..self }
+    }
+
+    /// The name of a place, if it is to be shown.
+    fn place_name(&self, place: usize) -> &str {
+        self.places.get(place).map_or("", String::as_str)
     }
 
     /// Returns what is seen and where the cursor is.
@@ -177,9 +221,9 @@ impl SessionPicker {
         self.shows_children
     }
 
-    /// Goes to a session, if it is shown, from those of another tool too.
+    /// Goes to a session, if it is shown, from whatever else is looked at.
     pub fn select(&mut self, session: &SessionName) {
-        self.leave_tool();
+        self.view = View::Sessions;
         self.state.select(session);
     }
 
@@ -214,43 +258,40 @@ impl SessionPicker {
 
     /// Takes an event and tells what is to be done.
     pub fn handle_event(&mut self, event: &Event) -> PickerAction {
-        let Event::Key(key) = event else {
-            return match (&mut self.mode, event) {
-                (Mode::Rename { input, .. } | Mode::Export { input, .. }, event) => {
-                    input.handle(event);
-                    PickerAction::Nothing
-                }
-                (Mode::Browse, Event::Paste(text)) if self.foreign.is_none() => {
-                    self.search(&format!("{}{text}", self.state.query()))
-                }
-                _ => PickerAction::Nothing,
-            };
+        let key = match event {
+            Event::Key(key) if key.kind == KeyEventKind::Release => return PickerAction::Nothing,
+            Event::Key(key) => Some(key),
+            _ => None,
         };
-        if key.kind == KeyEventKind::Release {
-            return PickerAction::Nothing;
+        if key.is_some() {
+            self.notice = None;
         }
-        self.notice = None;
-        let leaves = key.code == KeyCode::Esc
-            || (key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL);
-        if leaves && self.mode != Mode::Browse {
+        if self.mode == Mode::Browse {
+            return match self.view {
+                View::Sessions => self.browse(event),
+                View::Foreign(_) => self.browse_foreign(event),
+                View::Said(_) => self.browse_said(event),
+            };
+        }
+        if key.is_some_and(leaves) {
             self.mode = Mode::Browse;
             return PickerAction::Nothing;
         }
-        match (&mut self.mode, key.code) {
-            (Mode::Browse, _) if self.foreign.is_some() => return self.browse_foreign(*key),
-            (Mode::Browse, _) => return self.browse(*key),
-            (Mode::Help { from }, KeyCode::Up) => *from = from.saturating_sub(1),
-            // Drawing keeps it within the list.
-            (Mode::Help { from }, KeyCode::Down) => *from += 1,
-            (Mode::Help { .. }, _) => self.mode = Mode::Browse,
-            (Mode::Rename { session, input }, KeyCode::Enter) => {
+        if let (Mode::Help(help), Some(key)) = (&mut self.mode, key) {
+            if !help.stays(*key) {
+                self.mode = Mode::Browse;
+            }
+            return PickerAction::Nothing;
+        }
+        match (&mut self.mode, key.map(|key| key.code)) {
+            (Mode::Rename { session, input }, Some(KeyCode::Enter)) => {
                 let (session, title) = (session.clone(), input.text().trim().to_owned());
                 self.mode = Mode::Browse;
                 if !title.is_empty() {
                     return PickerAction::Rename { session, title };
                 }
             }
-            (Mode::Export { session, input }, KeyCode::Enter) => {
+            (Mode::Export { session, input }, Some(KeyCode::Enter)) => {
                 let (session, path) = (session.clone(), PathBuf::from(input.text().trim()));
                 self.mode = Mode::Browse;
                 if path != PathBuf::new() {
@@ -260,19 +301,14 @@ impl SessionPicker {
             (Mode::Rename { input, .. } | Mode::Export { input, .. }, _) => {
                 input.handle(event);
             }
-            (Mode::Delete { session, .. }, KeyCode::Enter | KeyCode::Char('y')) => {
+            (Mode::Delete { session, .. }, Some(KeyCode::Enter | KeyCode::Char('y'))) => {
                 let session = session.clone();
                 self.mode = Mode::Browse;
                 return PickerAction::Delete(session);
             }
-            (Mode::Delete { .. }, _) => self.mode = Mode::Browse,
+            (Mode::Delete { .. }, Some(_)) => self.mode = Mode::Browse,
+            (Mode::Browse | Mode::Help(_) | Mode::Delete { .. }, _) => {}
         }
-        PickerAction::Nothing
-    }
-
-    fn search(&mut self, words: &str) -> PickerAction {
-        // White space before the first word would only look like a search.
-        self.state.set_query(words.trim_start());
         PickerAction::Nothing
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use session_model::SessionDocument;
 use session_model::document::LoadOptions;
+use session_model::layout::SESSIONS_DIR;
 use session_model::storage::SessionStorageExt;
 
 use super::{PickerAction, SessionPicker};
@@ -16,11 +17,18 @@ use crate::import::{ImportOptions, ImportOutcome, Importer, Tool};
 use crate::listing::{CwdFilter, Place, SessionCatalog};
 use crate::navigation::HostError;
 use crate::operations::{Trashed, delete_session, list_trash, restore_session};
+use crate::search::{SearchRequest, SessionSearch};
 use crate::session_picker::{
-    ForeignFound, ForeignLoader, Loaded, Loader, Reader, SessionName, name_of,
+    ForeignLoader, Loaded, Loader, PickerScope, Reader, SaidSearcher, SessionName, name_of,
 };
 use crate::tui::{Screen, ScreenEvent, Theme};
 use crate::{ForkFrom, NameSource, Result, SessionError, SessionManager, SessionOptions};
+
+/// How many entries a search of what was said finds at most.
+const SAID_LIMIT: usize = 200;
+
+/// How much is shown of each, in characters.
+const SAID_CHARS: usize = 600;
 
 /// How [`pick_session`] goes about it.
 #[derive(Clone, Debug)]
@@ -30,6 +38,8 @@ pub struct SessionPickerOptions {
     pub catalog: SessionCatalog,
     /// The directory whose sessions are shown first; default: none, and all are shown.
     pub here: Option<CwdFilter>,
+    /// How what was said is searched; default: by reading the sessions.
+    pub search: SessionSearch,
     /// What others see who find a session in use while it is renamed; default: `session picker`.
     pub owner: String,
     /// The colours; default: what the environment allows.
@@ -39,12 +49,29 @@ pub struct SessionPickerOptions {
 impl SessionPickerOptions {
     /// The sessions of these places.
     pub fn new(catalog: SessionCatalog) -> Self {
-        Self { catalog, here: None, owner: "session picker".to_owned(), theme: None }
+        let search = SessionSearch::new(catalog.clone());
+        Self { catalog, here: None, search, owner: "session picker".to_owned(), theme: None }
     }
 
     /// These options with a directory whose sessions are shown first.
     pub fn here(self, here: CwdFilter) -> Self {
         Self { here: Some(here), ..self }
+    }
+
+    /// A picker for these sessions.
+    pub fn picker(&self) -> SessionPicker {
+        let picker = SessionPicker::new(self.here.clone()).places(place_names(&self.catalog));
+        match self.theme {
+            Some(theme) => picker.theme(theme),
+            None => picker,
+        }
+    }
+
+    fn request(&self, words: &str, scope: PickerScope) -> SearchRequest {
+        let mut request = SearchRequest::new(words).limit(SAID_LIMIT);
+        request.snippet_chars = SAID_CHARS;
+        request.cwd = self.here.clone().filter(|_| scope == PickerScope::Here);
+        request
     }
 }
 
@@ -53,6 +80,8 @@ impl SessionPickerOptions {
 pub enum PickerOutcome {
     /// This session was chosen: the place it lies in, and its key there.
     Chosen(SessionName),
+    /// This entry of a session was chosen, by its id.
+    ChosenEntry(SessionName, String),
     /// None was.
     Closed,
     /// The program is to end: this signal came, or (with `None`) the terminal is gone.
@@ -60,6 +89,9 @@ pub enum PickerOutcome {
 }
 
 /// Lets somebody choose a session, and rename, delete and fork sessions on the way.
+///
+/// The picker shows what it showed before, so that somebody can come back to where they were; see
+/// [`SessionPickerOptions::picker`].
 ///
 /// The first rows are there before all files have been looked at. Deleted sessions go to the trash.
 /// What fails is told on the screen.
@@ -73,16 +105,14 @@ pub enum PickerOutcome {
 /// Not cancel safe while a session is being changed.
 pub async fn pick_session(
     screen: &mut Screen,
-    options: SessionPickerOptions,
+    picker: &mut SessionPicker,
+    options: &SessionPickerOptions,
 ) -> io::Result<PickerOutcome> {
-    let mut picker = SessionPicker::new(options.here.clone());
-    if let Some(theme) = options.theme {
-        picker = picker.theme(theme);
-    }
     let mut loader = Loader::start(options.catalog.clone());
     let mut reader = Reader::start(options.catalog.places().to_vec());
     let mut tools: Option<ForeignLoader> = None;
-    let mut desk = Desk { options: &options, deleted: Vec::new() };
+    let mut said: Option<SaidSearcher> = None;
+    let desk = Desk { options };
     let mut asked = Vec::new();
     // A session to go to once it is listed.
     let mut new = None;
@@ -99,16 +129,23 @@ pub async fn pick_session(
             event = screen.next() => event,
             Some(loaded) = loader.next() => {
                 let is_all = matches!(loaded, Loaded::All(_));
-                take(&mut picker, loaded);
+                take(picker, loaded);
                 if let Some(session) = new.take_if(|_| is_all) {
                     picker.select(&session);
                 }
                 continue;
             }
-            found = next_foreign(&mut tools) => {
+            found = next_of(&mut tools, ForeignLoader::next) => {
                 match found {
                     Some(found) => picker.set_foreign(found),
                     None => tools = None,
+                }
+                continue;
+            }
+            found = next_of(&mut said, SaidSearcher::next) => {
+                match found {
+                    Some(found) => picker.set_said(found),
+                    None => said = None,
                 }
                 continue;
             }
@@ -127,10 +164,18 @@ pub async fn pick_session(
                 PickerAction::Nothing => {}
                 PickerAction::Close => return Ok(PickerOutcome::Closed),
                 PickerAction::Choose(session) => return Ok(PickerOutcome::Chosen(session)),
+                PickerAction::ChooseEntry { session, entry } => {
+                    return Ok(PickerOutcome::ChosenEntry(session, entry));
+                }
+                PickerAction::Search { words, scope } => {
+                    let request = options.request(&words, scope);
+                    let start = || SaidSearcher::start(options.search.clone(), request);
+                    said = (!words.is_empty()).then(start);
+                }
                 PickerAction::List { children } => loader.again(children),
                 PickerAction::Look(tool) => tools = Some(ForeignLoader::start(tool)),
                 action => {
-                    match desk.carry_out(action).await {
+                    match desk.carry_out(action, &mut picker.deleted).await {
                         Ok(done) => {
                             picker.tell(&done.text);
                             new = done.new;
@@ -154,12 +199,43 @@ fn take(picker: &mut SessionPicker, loaded: Loaded) {
     }
 }
 
-/// What was found of another tool's sessions; `None` if all was. Waits forever while nobody looks.
-async fn next_foreign(tools: &mut Option<ForeignLoader>) -> Option<ForeignFound> {
-    match tools {
-        Some(tools) => tools.next().await,
+/// What a thread found; `None` if it found all. Waits forever while there is none.
+async fn next_of<T, F>(
+    looks: &mut Option<T>,
+    next: impl AsyncFnOnce(&mut T) -> Option<F>,
+) -> Option<F> {
+    match looks {
+        Some(looks) => next(looks).await,
         None => std::future::pending().await,
     }
+}
+
+/// What places are called: the name of an agent's directory, the whole path where that is not
+/// enough; nothing if there is one place only.
+fn place_names(catalog: &SessionCatalog) -> Vec<String> {
+    let places = catalog.places();
+    if places.len() < 2 {
+        return Vec::new();
+    }
+    let path = |place: &Place| {
+        let path = place.storage.local_path(&SESSIONS_DIR.parse().ok()?)?;
+        Some(path.parent()?.to_owned())
+    };
+    let paths: Vec<_> = places.iter().map(path).collect();
+    let name = |path: &std::path::PathBuf| {
+        let mut names = path.components().rev().map(|name| name.as_os_str().to_string_lossy());
+        let name = names.by_ref().find(|name| name != "agent")?;
+        Some(name.trim_start_matches('.').to_owned())
+    };
+    let short: Vec<_> = paths.iter().map(|path| path.as_ref().and_then(name)).collect();
+    let called = |at: usize| match (&short[at], &paths[at]) {
+        (Some(name), _) if short.iter().flatten().filter(|other| *other == name).count() == 1 => {
+            name.clone()
+        }
+        (_, Some(path)) => path.display().to_string(),
+        _ => places[at].storage.to_string(),
+    };
+    (0..places.len()).map(called).collect()
 }
 
 /// What came of an action.
@@ -178,25 +254,29 @@ impl From<&str> for Done {
 /// Who carries out what somebody asks for.
 struct Desk<'a> {
     options: &'a SessionPickerOptions,
-    /// What was deleted, the latest last.
-    deleted: Vec<(usize, Trashed)>,
 }
 
 impl Desk<'_> {
     /// Carries an action out and tells what came of it.
-    async fn carry_out(&mut self, action: PickerAction) -> Result<Done, HostError> {
+    async fn carry_out(
+        &self,
+        action: PickerAction,
+        deleted: &mut Vec<(usize, Trashed)>,
+    ) -> Result<Done, HostError> {
         Ok(match action {
             PickerAction::Rename { session, title } => self.rename(session, &title).await?.into(),
-            PickerAction::Delete(session) => self.delete(session).await?.into(),
-            PickerAction::Undo => self.undo().await?.into(),
+            PickerAction::Delete(session) => self.delete(session, deleted).await?.into(),
+            PickerAction::Undo => self.undo(deleted).await?.into(),
             PickerAction::Fork { session, cwd } => self.fork(session, cwd).await?,
             PickerAction::Export { session, path } => self.export(session, &path).await?,
             PickerAction::Import { tool, path } => self.import(tool, &path).await?,
             PickerAction::Nothing
             | PickerAction::List { .. }
             | PickerAction::Look(_)
+            | PickerAction::Search { .. }
             | PickerAction::Close
-            | PickerAction::Choose(_) => "".into(),
+            | PickerAction::Choose(_)
+            | PickerAction::ChooseEntry { .. } => "".into(),
         })
     }
 
@@ -210,7 +290,17 @@ impl Desk<'_> {
         Ok(SessionOptions::default().owner(&*self.options.owner).blobs(blobs).eager())
     }
 
+    /// Reads a session; fails if it is gone meanwhile, or is none.
+    async fn load(&self, session: &SessionName) -> Result<SessionDocument> {
+        let (_, bytes) = self.place(session)?.storage.read_all(&session.1).await?;
+        let loaded = SessionDocument::load(bytes, &LoadOptions::default());
+        let none = |source| SessionError::NotASession { key: session.1.clone(), source };
+        Ok(loaded.map_err(none)?.document)
+    }
+
     async fn rename(&self, session: SessionName, title: &str) -> Result<&'static str> {
+        // Opened for writing, it would be made anew.
+        self.load(&session).await?;
         let place = self.place(&session)?;
         let options = self.session_options(place)?;
         let mut manager =
@@ -220,24 +310,28 @@ impl Desk<'_> {
         Ok(if named? { "the title is kept" } else { "the title has no text; the old one stays" })
     }
 
-    async fn delete(&mut self, session: SessionName) -> Result<&'static str> {
+    async fn delete(
+        &self,
+        session: SessionName,
+        before: &mut Vec<(usize, Trashed)>,
+    ) -> Result<&'static str> {
         let storage = self.place(&session)?.storage.clone();
         let deleted = delete_session(&storage, &session.1, &SystemClock).await?;
         let trash = list_trash(&*storage).await?;
         let found = trash.into_iter().find(|trashed| trashed.key == deleted.key);
-        self.deleted.extend(found.map(|trashed| (session.0, trashed)));
+        before.extend(found.map(|trashed| (session.0, trashed)));
         Ok("it is in the trash; alt+z brings it back")
     }
 
-    async fn undo(&mut self) -> Result<&'static str> {
-        let Some((place, trashed)) = self.deleted.pop() else {
+    async fn undo(&self, deleted: &mut Vec<(usize, Trashed)>) -> Result<&'static str> {
+        let Some((place, trashed)) = deleted.pop() else {
             return Ok("nothing was deleted here; `sessionctl restore` lists the trash");
         };
         let storage = self.place(&(place, trashed.key.clone()))?.storage.clone();
         match restore_session(&storage, &trashed).await {
             Ok(_) => Ok("it is back"),
             Err(error) => {
-                self.deleted.push((place, trashed));
+                deleted.push((place, trashed));
                 Err(error)
             }
         }
@@ -260,9 +354,7 @@ impl Desk<'_> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let format = Format::ALL.into_iter().find(|format| format.extension() == ending);
         let format = format.ok_or("the name has to end in .md, .html, .json or .txt")?;
-        let (_, bytes) = self.place(&session)?.storage.read_all(&session.1).await?;
-        let loaded = SessionDocument::load(bytes, &LoadOptions::default())?;
-        let export = Export::new(&loaded.document, &ExportOptions::default())?;
+        let export = Export::new(&self.load(&session).await?, &ExportOptions::default())?;
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -285,5 +377,31 @@ impl Desk<'_> {
             ImportOutcome::Empty => "there is no conversation in it",
         };
         Ok(Done { text: text.to_owned(), new: imported.key.map(|key| (0, key)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use session_store_memory::MemoryStorage;
+
+    use super::*;
+
+    #[test]
+    fn places_are_called_by_what_tells_them_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = |path: &str| {
+            let storage = session_store_file::FileStorage::open(dir.path().join(path)).unwrap();
+            Place::agent_dir(Arc::new(storage)).unwrap()
+        };
+        let memory = || Place::agent_dir(Arc::new(MemoryStorage::new())).unwrap();
+        let names = |places: Vec<Place>| place_names(&SessionCatalog::new(places));
+        assert_eq!(names(vec![place(".omp/agent")]), [""; 0]);
+        assert_eq!(names(vec![place(".omp/agent"), place("work")]), ["omp", "work"]);
+        let twins = names(vec![place("a/.pi/agent"), place("b/.pi/agent"), memory()]);
+        let path = |path: &str| dir.path().join(path).display().to_string();
+        assert_eq!(twins[..2], [path("a/.pi/agent"), path("b/.pi/agent")]);
+        assert_eq!(twins[2], MemoryStorage::new().to_string());
     }
 }

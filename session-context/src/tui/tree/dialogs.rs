@@ -1,18 +1,19 @@
 //! What is asked over the tree.
 
-use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode};
 use session_model::tree::{NodeId, SessionTree};
 
 use super::{SummaryChoice, TreeAction, TreeSelector};
-use crate::tui::input::Input;
+use crate::tui::help::Help;
+use crate::tui::input::{Input, leaves};
 
 /// What somebody does in the selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Looks at the tree.
     Browse,
-    /// Looks at the keys, from this row on.
-    Help { from: usize },
+    /// Looks at the keys.
+    Help(Help),
     /// Edits the label of an entry.
     Label { target: String, input: Input },
     /// Chooses what becomes of the branch that is left.
@@ -53,22 +54,23 @@ impl TreeSelector {
     /// Takes an event while something is asked.
     pub(super) fn answer(&mut self, event: &Event, tree: &SessionTree) -> TreeAction {
         if let Event::Key(key) = event
-            && (key.code == KeyCode::Esc
-                || (key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL))
+            && leaves(key)
         {
             let waited = matches!(self.mode, Mode::Wait(_));
             self.mode = Mode::Browse;
             return if waited { TreeAction::Abort } else { TreeAction::Nothing };
         }
-        let code = match event {
-            Event::Key(key) => Some(key.code),
+        let code = match (&mut self.mode, event) {
+            (Mode::Help(help), Event::Key(key)) => {
+                if !help.stays(*key) {
+                    self.mode = Mode::Browse;
+                }
+                return TreeAction::Nothing;
+            }
+            (_, Event::Key(key)) => Some(key.code),
             _ => None,
         };
         match (&mut self.mode, code) {
-            (Mode::Help { from }, Some(KeyCode::Up)) => *from = from.saturating_sub(1),
-            // Drawing keeps it within the list.
-            (Mode::Help { from }, Some(KeyCode::Down)) => *from += 1,
-            (Mode::Help { .. }, Some(_)) => self.mode = Mode::Browse,
             (Mode::Label { target, input }, Some(KeyCode::Enter)) => {
                 let label = Some(input.text().trim().to_owned()).filter(|label| !label.is_empty());
                 let target = std::mem::take(target);
@@ -86,7 +88,7 @@ impl TreeSelector {
             (Mode::Words { input, .. }, _) => {
                 input.handle(event);
             }
-            (Mode::Browse | Mode::Choose { .. } | Mode::Help { .. } | Mode::Wait(_), _) => {}
+            (Mode::Browse | Mode::Choose { .. } | Mode::Help(_) | Mode::Wait(_), _) => {}
         }
         TreeAction::Nothing
     }

@@ -14,7 +14,7 @@ use super::keys::{FOOT, KEYS};
 use crate::tree_selector::SelectorRow;
 use crate::tui::detail::detail;
 use crate::tui::draw::{
-    LINE_CHARS, ask, dialog, foot_line, help, line, search_line, selected_line, split_line, styled,
+    LINE_CHARS, ask, dialog, foot_line, line, search_line, selected_line, split_line, styled,
 };
 use crate::tui::look::Look;
 
@@ -123,11 +123,7 @@ impl TreeSelector {
             let label = format!("[{}] ", one_line(label, LINE_CHARS));
             spans.extend(self.highlighter.spans(label, theme.style(Look::Label), found));
         }
-        let look = match preview.role.as_str() {
-            "user" => Look::User,
-            "assistant" => Look::Assistant,
-            _ => Look::Dim,
-        };
+        let look = Look::of_role(&preview.role);
         let text = match preview.kind {
             session_model::EntryKind::Message => {
                 spans.push(Span::styled(format!("{}: ", preview.role), theme.style(look)));
@@ -178,10 +174,7 @@ impl TreeSelector {
         let theme = self.theme;
         match &mut self.mode {
             Mode::Browse => {}
-            Mode::Help { from } => {
-                let last = help(buf, area, KEYS, *from, theme);
-                *from = (*from).min(last);
-            }
+            Mode::Help(help) => help.render(buf, area, KEYS, theme),
             Mode::Label { input, .. } => {
                 ask(buf, area, "Label", input, "Enter keeps it, empty takes it away", theme);
             }

@@ -7,7 +7,8 @@ use session_model::tree_view::TreeFilter;
 use super::dialogs::Mode;
 use super::{TreeAction, TreeSelector};
 use crate::tui::draw::KeyHelp;
-use crate::tui::input::{Input, is_text};
+use crate::tui::help::Help;
+use crate::tui::input::{Input, edited};
 
 /// Every key.
 pub(super) const KEYS: &[KeyHelp] = &[
@@ -31,8 +32,6 @@ pub(super) const KEYS: &[KeyHelp] = &[
     ("← →", "fold, unfold"),
     ("Alt+← Alt+→", "fold all other branches, unfold all"),
     ("Tab", "show the whole entry, or hide it"),
-    ("F1 ?", "these keys"),
-    ("Ctrl+C", "close"),
 ];
 
 /// Those that are always in sight, the most needed first.
@@ -51,11 +50,10 @@ impl TreeSelector {
     pub(super) fn browse(&mut self, event: &Event, tree: &SessionTree) -> TreeAction {
         match event {
             Event::Key(key) => self.browse_key(*key, tree),
-            Event::Paste(text) => {
-                self.search(&format!("{}{text}", self.state.search()));
+            event => {
+                self.search(event);
                 TreeAction::Nothing
             }
-            _ => TreeAction::Nothing,
         }
     }
 
@@ -72,7 +70,6 @@ impl TreeSelector {
             (_, Some('s')) if ctrl => return self.choose(tree, true),
             (_, Some('o')) if ctrl && !shift => self.state.set_filter(self.state.filter().next()),
             (_, Some('o')) if ctrl || alt => self.state.set_filter(self.state.filter().previous()),
-            (_, Some('u')) if ctrl => self.search(""),
             (_, Some(c)) if alt => return self.alt(c, tree),
             (KeyCode::Enter, _) => return self.choose(tree, shift || alt),
             (KeyCode::Up, _) if alt => self.state.previous_turn(),
@@ -88,31 +85,24 @@ impl TreeSelector {
             (KeyCode::Home, _) => self.state.home(),
             (KeyCode::End, _) => self.state.end(),
             (KeyCode::Tab, _) => self.shows_detail = !self.shows_detail,
-            (KeyCode::F(1), _) => self.mode = Mode::Help { from: 0 },
+            (KeyCode::F(1), _) => self.mode = Mode::Help(Help::default()),
             (KeyCode::Esc, _) if self.state.search().is_empty() => return TreeAction::Close,
-            (KeyCode::Esc, _) => self.search(""),
-            (KeyCode::Backspace, _) => {
-                let mut words = self.state.search().to_owned();
-                words.pop();
-                self.search(&words);
-            }
+            (KeyCode::Esc, _) => self.state.set_search(""),
             (KeyCode::Char('?'), _) if self.state.search().is_empty() => {
-                self.mode = Mode::Help { from: 0 };
+                self.mode = Mode::Help(Help::default());
             }
             (KeyCode::Char('L'), _) if !ctrl => self.edit_label(tree),
             // Some terminals send the letter that is on the key.
             (KeyCode::Char('l'), _) if shift && !ctrl => self.edit_label(tree),
-            (KeyCode::Char(c), _) if is_text(key) => {
-                self.search(&format!("{}{c}", self.state.search()));
-            }
-            _ => {}
+            _ => self.search(&Event::Key(key)),
         }
         TreeAction::Nothing
     }
 
-    fn search(&mut self, words: &str) {
-        // White space before the first word would only look like a search.
-        self.state.set_search(words.trim_start());
+    fn search(&mut self, event: &Event) {
+        if let Some(words) = edited(self.state.search(), event) {
+            self.state.set_search(&words);
+        }
     }
 
     fn alt(&mut self, letter: char, tree: &SessionTree) -> TreeAction {

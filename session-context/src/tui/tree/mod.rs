@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{Event, KeyEventKind};
 use ratatui::text::Line;
 use session_model::preview::one_line;
 use session_model::tree::{NodeId, SessionTree};
-use session_model::tree_view::TreeViewOptions;
+use session_model::tree_view::{TreeFilter, TreeViewOptions};
 
 use super::Theme;
 use super::draw::{LINE_CHARS, Notice, Scroll};
@@ -160,6 +160,18 @@ impl TreeSelector {
         self.state.show_archived(tree, view.archived);
         self.state.set_filter(view.filter);
         self.state.set_search(&view.search);
+    }
+
+    /// Goes to an entry, and shows all entries if what is seen lacks it.
+    pub fn go_to(&mut self, tree: &SessionTree, entry: NodeId) {
+        self.state.select(Some(entry));
+        if self.state.selected() != Some(entry) {
+            self.state.set_search("");
+            self.state.set_filter(TreeFilter::All);
+            self.state.show_archived(tree, true);
+            self.state.unfold_all();
+            self.state.select(Some(entry));
+        }
     }
 
     /// Returns what is seen and where the cursor is.

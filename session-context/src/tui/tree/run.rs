@@ -30,6 +30,8 @@ pub struct TreeSelectorOptions<'a> {
     /// What is seen first: filter, words that are searched for, archived branches; default: as
     /// [`TreeViewOptions`] says.
     pub view: TreeViewOptions,
+    /// The entry that is gone to first, by its id; default: the leaf.
+    pub at: Option<String>,
     /// What stands above the tree; default: the session's title.
     pub title: Option<String>,
     /// What is told first in the foot line; default: the keys.
@@ -45,6 +47,7 @@ impl std::fmt::Debug for TreeSelectorOptions<'_> {
             .field("hooks", &self.hooks.is_some())
             .field("durable", &self.durable)
             .field("view", &self.view)
+            .field("at", &self.at)
             .field("title", &self.title)
             .field("notice", &self.notice)
             .field("theme", &self.theme)
@@ -100,6 +103,9 @@ pub async fn select_in_tree(
     let title = options.title.clone().or_else(|| session.session_name()).unwrap_or_default();
     let mut selector = TreeSelector::new(session.tree()).title(&title);
     selector.look(session.tree(), &options.view);
+    if let Some(at) = options.at.as_deref().and_then(|id| session.tree().find(id)) {
+        selector.go_to(session.tree(), at);
+    }
     if let Some(theme) = options.theme {
         selector = selector.theme(theme);
     }

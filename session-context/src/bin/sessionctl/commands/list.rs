@@ -1,17 +1,15 @@
 //! `sessionctl list`
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indicatif::ProgressBar;
 use session_context::listing::{
-    CwdFilter, Kinship, LineageNode, ListingOptions, ListingProgress, Place, Scope, SessionCatalog,
-    SessionRow, lineage,
+    CwdFilter, Kinship, LineageNode, ListingOptions, ListingProgress, SessionCatalog, SessionRow,
+    lineage,
 };
-use session_context::{OpenStorageError, open_existing_storage};
 use session_model::Severity;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
-use session_model::layout::SESSIONS_DIR;
 use session_model::preview::one_line;
 use session_model::summary::SessionSummary;
 use session_model::time::to_iso;
@@ -19,7 +17,6 @@ use session_model::time::to_iso;
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::output::{Output, look, say};
-use crate::store::{StoreArgs, text_of};
 
 /// How much of a title is shown.
 const TITLE_CHARS: usize = 60;
@@ -69,7 +66,9 @@ impl List {
         options.limit = self.limit;
         options.children = self.forks;
         let filtered = options.cwd.is_some();
-        let listed = SessionCatalog::new(self.places(context)?).list_all(options).await;
+        let listed = SessionCatalog::new(context.store.places(&self.directories, self.all_agents)?)
+            .list_all(options)
+            .await;
         bar.finish_and_clear();
         let rows = listed?;
         let nodes = match self.forks {
@@ -102,43 +101,6 @@ impl List {
         };
         let cwd = cwd.map_err(|source| Failure::Input { what: "the directory".into(), source })?;
         Ok(Some(CwdFilter::local(&cwd.to_string_lossy())))
-    }
-
-    /// Where the sessions are; nowhere if there is no agent directory.
-    fn places(&self, context: &Context) -> Result<Vec<Place>, Failure> {
-        if !self.directories.is_empty() && context.store.url().is_some() {
-            return Err(Failure::Usage("name directories or a --store, not both".to_owned()));
-        }
-        if !self.directories.is_empty() {
-            return self.directories.iter().map(|directory| place_in(directory)).collect();
-        }
-        if self.all_agents {
-            let storages = StoreArgs::storages_of_all_agents()?;
-            return storages.into_iter().map(|storage| Ok(Place::agent_dir(storage)?)).collect();
-        }
-        match context.store.storage() {
-            Err(OpenStorageError::Missing { path }) if context.store.url().is_none() => {
-                say("note", &format!("there is no agent directory {}", path.display()));
-                Ok(Vec::new())
-            }
-            opened => Ok(vec![Place::agent_dir(opened?)?]),
-        }
-    }
-}
-
-/// The sessions of an agent directory, or of any other.
-fn place_in(directory: &Path) -> Result<Place, Failure> {
-    let what = directory.display().to_string();
-    let resolved = directory.canonicalize();
-    let resolved = resolved.map_err(|source| Failure::Input { what: what.clone(), source })?;
-    if !resolved.is_dir() {
-        let show = format!("`sessionctl show {what}` prints a session");
-        return Err(Failure::Refused(format!("{what} is no directory; {show}")));
-    }
-    let storage = open_existing_storage(text_of(&resolved)?)?;
-    match resolved.join(SESSIONS_DIR).is_dir() {
-        true => Ok(Place::agent_dir(storage)?),
-        false => Ok(Place { storage, scope: Scope::Root }),
     }
 }
 

@@ -76,7 +76,7 @@ pub(super) fn report(done: &Navigation, context: &mut Context) -> Result<(), Fai
     Ok(())
 }
 
-fn to_json(done: &Navigation) -> RawJson {
+pub(super) fn to_json(done: &Navigation) -> RawJson {
     let string = |id: &Option<String>| id.as_deref().map(RawJson::string);
     let ids = done.abandoned.iter().filter_map(|entry| entry.id());
     let abandoned: Vec<_> = ids.map(|id| RawJson::string(&id)).collect();

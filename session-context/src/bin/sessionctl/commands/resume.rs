@@ -10,7 +10,7 @@ use session_context::{OpenStorageError, SessionError, SessionManager};
 use session_model::EntryKind;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
-use super::resume_screen;
+use super::{navigate, resume_screen};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look, say};
@@ -21,21 +21,28 @@ use crate::target::{Shown, Target};
 /// Without a session, that is what this terminal worked in last in the present directory, else the
 /// session of this directory with the latest activity. Nothing is written.
 ///
-/// With --interactive the sessions there are stand on a screen of their own, to search them, to
-/// choose one, and to rename, delete and fork sessions; F1 shows all keys.
+/// With --interactive the sessions there are stand on a screen of their own, to search them and what
+/// was said in them, to choose one, and to rename, delete and fork sessions; F1 shows all keys. They
+/// are those of the agent directory, or of the directories that are named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   sessionctl resume
   sessionctl resume 019bc10e
   sessionctl resume \"Retry failed\" --json
-  sessionctl resume --interactive")]
+  sessionctl resume --interactive
+  sessionctl resume --interactive ~/.omp/agent ~/.pi/agent")]
 pub(crate) struct Resume {
-    /// The session: a path, an id or how it begins, or how its title begins
-    session: Option<String>,
+    /// The session: a path, an id or how it begins, or how its title begins; with --interactive agent
+    /// directories, or any directories with sessions in them or their folders
+    #[arg(value_name = "SESSION|DIRECTORIES")]
+    named: Vec<String>,
     /// Choose the session on the screen
-    #[arg(long, short, conflicts_with = "session")]
+    #[arg(long, short)]
     interactive: bool,
+    /// Sessions of the agent directory, ~/.xcsh/agent, ~/.omp/agent and ~/.pi/agent on the screen
+    #[arg(long, requires = "interactive", conflicts_with_all = ["named", "store"])]
+    all_agents: bool,
     /// The directory whose sessions are shown first on the screen; default: the present one
     #[arg(long, value_name = "DIR", requires = "interactive")]
     cwd: Option<PathBuf>,
@@ -43,28 +50,28 @@ pub(crate) struct Resume {
 
 impl Resume {
     pub(super) fn interactive() -> Self {
-        Self { session: None, interactive: true, cwd: None }
+        Self { named: Vec::new(), interactive: true, all_agents: false, cwd: None }
     }
 
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = match &self.session {
-            Some(session) => context.store.existing(session).await?,
-            None if self.interactive => {
-                match resume_screen::choose(self.cwd.as_deref(), context).await? {
-                    Some(target) => target,
-                    None if context.json => {
-                        context.out.json("null")?.end()?;
-                        return Ok(());
-                    }
-                    None => return Ok(()),
+        let (target, moved) = match &self.named[..] {
+            _ if self.interactive => match self.choose(context).await? {
+                Some(chosen) => chosen,
+                None if context.json => {
+                    context.out.json("null")?.end()?;
+                    return Ok(());
                 }
-            }
-            None => to_continue(context).await?,
+                None => return Ok(()),
+            },
+            [] => (to_continue(context).await?, None),
+            [session] => (context.store.existing(session).await?, None),
+            _ => return Err(Failure::Usage("name one session".to_owned())),
         };
         let manager = context.store.read_target(target, Shown::References).await?;
         let found = Found::of(&manager);
         if context.json {
-            context.out.json(found.to_json().as_str())?.end()?;
+            let moved = moved.as_deref().map(navigate::to_json);
+            context.out.json(found.to_json(moved.as_ref()).as_str())?.end()?;
             return Ok(());
         }
         found.print(&mut context.out)?;
@@ -72,7 +79,12 @@ impl Resume {
             let text = "the session can be read and gone on with from any other directory";
             say("warning", &format!("its directory is {}; {text}", found.cwd_state.as_str()));
         }
-        Ok(())
+        moved.map_or(Ok(()), |moved| navigate::report(&moved, context))
+    }
+
+    async fn choose(&self, context: &Context) -> Result<Option<resume_screen::Choice>, Failure> {
+        let directories: Vec<_> = self.named.iter().map(PathBuf::from).collect();
+        resume_screen::choose(self.cwd.as_deref(), &directories, self.all_agents, context).await
     }
 }
 
@@ -134,7 +146,7 @@ impl Found {
         }
     }
 
-    fn to_json(&self) -> RawJson {
+    fn to_json(&self, moved: Option<&RawJson>) -> RawJson {
         let text = |text: &Option<String>| text.as_deref().map(RawJson::string);
         let number = |number: usize| to_raw_json(&number).unwrap_or_default();
         ObjectBuilder::new()
@@ -147,6 +159,7 @@ impl Found {
             .optional("model", text(&self.model).as_ref())
             .raw("messageCount", &number(self.messages))
             .raw("contextMessageCount", &number(self.context_messages))
+            .optional("navigation", moved)
             .build()
     }
 

@@ -1,6 +1,7 @@
 //! `sessionctl tree`
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use session_context::tui::TreeSelectorOptions;
 use session_model::tree::{SessionTree, TreeOptions};
 use session_model::tree_view::{TextOptions, TreeFilter, TreeView, TreeViewOptions, ViewRow};
 
@@ -55,7 +56,9 @@ impl Tree {
         let mut options = TreeViewOptions::default().filter(self.filter).search(&self.search);
         options.archived = self.archived;
         if self.interactive {
-            return tree_screen::run(&self.session, options, self.summarizer, context).await;
+            let mut screen = TreeSelectorOptions::default().durable();
+            screen.view = options;
+            return tree_screen::run(&self.session, screen, self.summarizer, context).await;
         }
         let manager = context.store.read(&self.session, Shown::References).await?;
         if context.json {
