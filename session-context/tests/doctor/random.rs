@@ -1,6 +1,7 @@
 //! Random damage: nothing that could be loaded is lost, and repairing twice is repairing once.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -18,6 +19,21 @@ fn loadable(file: Vec<u8>) -> BTreeSet<Vec<u8>> {
         }
         Err(_) => BTreeSet::new(),
     }
+}
+
+/// How often each byte but the line end is in the session and what was moved aside of it.
+fn bytes_kept(agent: &Agent) -> [usize; 256] {
+    let path = agent.path().join(SESSION);
+    let files = fs::read_dir(path.parent().unwrap()).unwrap().map(|file| file.unwrap());
+    let files = files.filter(|file| file.file_name().to_str().unwrap().contains("s-0001.jsonl"));
+    let all: Vec<u8> = files.flat_map(|file| fs::read(file.path()).unwrap()).collect();
+    count(&all)
+}
+
+fn count(bytes: &[u8]) -> [usize; 256] {
+    let mut counts = [0; 256];
+    bytes.iter().filter(|byte| **byte != b'\n').for_each(|byte| counts[usize::from(*byte)] += 1);
+    counts
 }
 
 fn valid() -> Vec<u8> {
@@ -61,6 +77,7 @@ proptest! {
         agent.fix();
         let once = agent.read(SESSION);
         prop_assert_eq!(loadable(file.clone()), loadable(once.clone()));
+        prop_assert_eq!(count(&file), bytes_kept(&agent));
         agent.fix();
         prop_assert_eq!(once, agent.read(SESSION));
         let repairable = agent.look().into_iter().filter(|line| line.contains("=> can"));
