@@ -6,7 +6,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::hit::Hit;
-use super::views::View;
+use super::views::{IS_TEXT, View};
 
 /// The kind of a secret that looks like chance.
 pub(super) const KIND: &str = "high-entropy";
@@ -135,7 +135,7 @@ impl Room {
             let part = self.clean.get(cut..).unwrap_or_default();
             let part = &part[..part.len() - usize::from(part.len() % 4 == 1)];
             self.decoded.clear();
-            if BASE64.decode_vec(part, &mut self.decoded).is_err() {
+            if !has_text(part) || BASE64.decode_vec(part, &mut self.decoded).is_err() {
                 continue;
             }
             let Some(view) = View::strings(&self.decoded) else { continue };
@@ -160,6 +160,29 @@ impl Room {
         }
     }
 }
+
+/// Tells at a first look whether base64 may hold text: the shortest fills two groups of four,
+/// wherever it begins.
+fn has_text(base64: &[u8]) -> bool {
+    let mut last = false;
+    base64.chunks_exact(4).any(|group| {
+        let sextet = |bits: u32, byte: &u8| bits << 6 | u32::from(SEXTETS[usize::from(*byte)]);
+        let [_, bytes @ ..] = group.iter().fold(0, sextet).to_be_bytes();
+        let is_text = bytes.iter().all(|byte| *byte == 0 || IS_TEXT[usize::from(*byte)]);
+        std::mem::replace(&mut last, is_text) && is_text
+    })
+}
+
+/// What the letters of base64 stand for.
+const SEXTETS: [u8; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut table, mut at) = ([0; 256], 0);
+    while at < letters.len() {
+        table[letters[at] as usize] = at as u8;
+        at += 1;
+    }
+    table
+};
 
 /// The bytes of base64, in either alphabet, without padding.
 const IN_RUN: [bool; 256] = {

@@ -246,7 +246,7 @@ fn char_at(bytes: &[u8], at: usize) -> Option<&str> {
 }
 
 /// Whether a byte is a character of text by itself.
-const IS_TEXT: [bool; 256] = {
+pub(super) const IS_TEXT: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = b' ';
     while byte <= b'~' {
