@@ -129,7 +129,11 @@ fn floor(text: &str, mut at: usize) -> usize {
 fn is_secret(text: &str, name: &Range<usize>, value: &Range<usize>, form: Form) -> bool {
     let (name, followed_by) = (&text[name.clone()], text.as_bytes().get(value.end));
     let value = &text[value.clone()];
-    if is_placeholder(value) || value.len() < 4 {
+    let behind_scheme = ["Bearer ", "Basic ", "Token "].into_iter().find_map(|scheme| {
+        value.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme))?;
+        value.get(scheme.len()..)
+    });
+    if is_placeholder(behind_scheme.unwrap_or(value)) || value.len() < 4 {
         return false;
     }
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
@@ -195,6 +199,10 @@ mod tests {
             "password: ********",
             "auth_token = config.auth.token",
             "author: John5on",
+            "Authorization: Bearer <api-key-1>",
+            "Authorization: bearer $TOKEN_2",
+            "export OPENAI_API_KEY=sk-...",
+            "{\"apiKey\": \"MY_API_KEY\"}",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }

@@ -40,9 +40,12 @@ impl Known {
         self.secrets.is_empty()
     }
 
-    /// Takes a secret, or the words of it.
+    /// Takes a secret, or those words of it that have a number in them.
     pub(super) fn add(&mut self, secret: &str, kind: &'static str) {
-        for part in secret.split(' ').filter(|part| is_telling(part, kind)) {
+        let is_odd = |part: &&str| {
+            part.len() == secret.len() || part.bytes().any(|byte| byte.is_ascii_digit())
+        };
+        for part in secret.split(' ').filter(|part| is_telling(part, kind)).filter(is_odd) {
             let known = (Reverse(part.len()), part.to_owned(), kind);
             if !self.secrets.contains(&known) {
                 self.finder = None;
@@ -64,15 +67,24 @@ impl Known {
 }
 
 impl Finder {
-    pub(super) fn find(&self, text: &str, hits: &mut Vec<Hit>) {
-        for found in self.any.find_iter(text) {
+    pub(super) fn find(&self, whole: &str, hits: &mut Vec<Hit>) {
+        for found in self.any.find_iter(whole) {
             let text = found.as_str();
             let from = (Reverse(text.len()), text.to_owned(), "");
             let known = self.secrets.range(from..).next().filter(|(_, secret, _)| secret == text);
             let kind = known.map_or(assignment::KIND, |(_, _, kind)| kind);
-            hits.push(Hit::new(found.range(), kind, 0));
+            if kind != assignment::KIND || !is_cut(whole, found.end()) {
+                hits.push(Hit::new(found.range(), kind, 0));
+            }
         }
     }
+}
+
+/// Tells whether a word goes on here: `core-tok`, once a secret, is none in `core-token`.
+fn is_cut(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let is_lower = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+    is_lower(at) && at > 0 && is_lower(at - 1)
 }
 
 /// Tells whether a secret, or a word of it, is worth looking for elsewhere. A name may announce a

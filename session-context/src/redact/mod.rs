@@ -244,10 +244,16 @@ fn collect(text: &str, look: Look<'_>, depth: u8, hits: &mut Vec<Hit>) {
     }
     for encoding in Encoding::ALL {
         let Some(view) = View::of(text, encoding) else { continue };
-        hits.extend(
-            inside(&view.text, random)
-                .into_iter()
-                .map(|hit| hit.at(view.source(hit.range.clone()))),
-        );
+        hits.extend(inside(&view.text, random).into_iter().map(|hit| {
+            let mut range = view.source(hit.range.clone());
+            // A view of what is no text has a place in the midst of a character.
+            while !text.is_char_boundary(range.start) {
+                range.start -= 1;
+            }
+            while !text.is_char_boundary(range.end) {
+                range.end += 1;
+            }
+            hit.at(range)
+        }));
     }
 }

@@ -126,6 +126,9 @@ pub(super) fn is_variable(name: &str) -> bool {
         && name.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
+/// How long the beginning of a secret is that stands for all of it, in bytes.
+const MAX_CUT: usize = 12;
+
 /// Tells whether the value of such a name stands for a secret and is none.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
@@ -142,8 +145,21 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "os.environ",
         "env.",
         "ENV[",
+        "your_",
+        "your-",
+        "YOUR_",
     ];
-    reference.iter().any(|start| value.starts_with(start))
+    // As in `"api_key": "OPENAI_API_KEY"`, and `API_KEY=sk-...`.
+    let is_name = is_variable(value) && value.contains('_') && announces(value);
+    let is_cut = value.len() <= MAX_CUT && (value.ends_with("...") || value.ends_with('…'));
+    let inside = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
+    let is_remark =
+        inside.is_some_and(|inside| inside.chars().all(|c| c.is_alphabetic() || c == ' '));
+    is_name
+        || is_cut
+        || is_remark
+        || value.contains("****")
+        || reference.iter().any(|start| value.starts_with(start))
         || value.chars().all(|c| c == first)
         || value.chars().all(|c| matches!(c, '*' | '.' | '•' | 'x' | 'X' | '…' | '-'))
         || STAND_INS.iter().any(|word| word.eq_ignore_ascii_case(value))
@@ -223,8 +239,15 @@ mod tests {
             "process.env.KEY",
             "[redacted:jwt]",
             "%(password)s",
+            "OPENAI_API_KEY",
+            "sk-ant-...",
+            "gsk_…",
+            "gho_************************",
+            "your_password",
+            "[removed by us]",
         ];
-        assert_eq!(none.map(is_placeholder), [true; 14]);
+        assert!(!is_placeholder("abcdef0123456789..."));
+        assert_eq!(none.map(is_placeholder), [true; 20]);
         assert_eq!(["hunter2", "x1", "p"].map(is_placeholder), [false, false, true]);
     }
 }

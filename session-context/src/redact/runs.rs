@@ -6,7 +6,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::hit::Hit;
-use super::views::View;
+use super::views::{IS_TEXT, View};
 
 /// The kind of a secret that looks like chance.
 pub(super) const KIND: &str = "high-entropy";
@@ -47,11 +47,10 @@ const STARTS: &[&str] = &[
     "sha384-",
     "sha512-",
     "blob",
-    "iVBORw0KGgo",
-    "/9j/",
-    "R0lGOD",
-    "UklGR",
 ];
+
+/// How base64 of images begins.
+const IMAGES: &[&str] = &["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"];
 
 /// What announces that a digest follows.
 const BEFORE: &[&str] = &["SHA256:", "MD5:", "h1:", "sha256:", "sha512:", "integrity="];
@@ -129,35 +128,61 @@ impl Room {
             b'_' => Some(b'/'),
             byte => IN_RUN[usize::from(byte)].then_some(byte),
         }));
-        for cut in 0..4 {
+        // Where the characters of the cleaned run stand; only needed where something is found.
+        let mut places = Vec::new();
+        let is_image = IMAGES.iter().any(|start| run.starts_with(start));
+        for cut in 0..if is_image { 1 } else { 4 } {
             let part = self.clean.get(cut..).unwrap_or_default();
             let part = &part[..part.len() - usize::from(part.len() % 4 == 1)];
             self.decoded.clear();
-            if BASE64.decode_vec(part, &mut self.decoded).is_err() {
+            if !has_text(part) || BASE64.decode_vec(part, &mut self.decoded).is_err() {
                 continue;
             }
             let Some(view) = View::strings(&self.decoded) else { continue };
+            let mut around = 0..0;
             for hit in find_in(&view.text, random && view.is_all_text()) {
+                if around.start <= hit.range.start && hit.range.end <= around.end {
+                    continue;
+                }
                 // The text around goes too: the ends of the secret share letters with it.
-                let inside = view.source(view.string_around(&hit.range));
-                let first = cut + inside.start / 3 * 4;
-                let last = (cut + (inside.end * 4).div_ceil(3)).min(self.clean.len());
-                let from = start + place_of(run, first);
-                let to = match last == self.clean.len() {
-                    true => start + run.len(),
-                    false => start + place_of(run, last - 1) + 1,
-                };
+                around = view.string_around(&hit.range);
+                if places.is_empty() {
+                    let in_run = run.bytes().enumerate();
+                    let in_run = in_run.filter(|(_, byte)| IN_RUN[usize::from(*byte)]);
+                    places.extend(in_run.map(|(at, _)| start + at));
+                }
+                let inside = view.source(around.clone());
+                let last = cut + (inside.end * 4).div_ceil(3);
+                let from = places[cut + inside.start / 3 * 4];
+                let to = places.get(last).map_or(start + run.len(), |_| places[last - 1] + 1);
                 hits.push(Hit::new(from..to, hit.kind, RANK));
             }
         }
     }
 }
 
-/// Where a character of the cleaned run stands in it.
-fn place_of(run: &str, at: usize) -> usize {
-    let in_run = run.bytes().enumerate().filter(|(_, byte)| IN_RUN[usize::from(*byte)]);
-    in_run.map(|(place, _)| place).nth(at).unwrap_or(run.len())
+/// Tells at a first look whether base64 may hold text: the shortest fills two groups of four,
+/// wherever it begins.
+fn has_text(base64: &[u8]) -> bool {
+    let mut last = false;
+    base64.chunks_exact(4).any(|group| {
+        let sextet = |bits: u32, byte: &u8| bits << 6 | u32::from(SEXTETS[usize::from(*byte)]);
+        let [_, bytes @ ..] = group.iter().fold(0, sextet).to_be_bytes();
+        let is_text = bytes.iter().all(|byte| *byte == 0 || IS_TEXT[usize::from(*byte)]);
+        std::mem::replace(&mut last, is_text) && is_text
+    })
 }
+
+/// What the letters of base64 stand for.
+const SEXTETS: [u8; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut table, mut at) = ([0; 256], 0);
+    while at < letters.len() {
+        table[letters[at] as usize] = at as u8;
+        at += 1;
+    }
+    table
+};
 
 /// The bytes of base64, in either alphabet, without padding.
 const IN_RUN: [bool; 256] = {
@@ -252,7 +277,7 @@ fn entropy(run: &str) -> f64 {
 
 /// Tells whether it is known that a run is no secret.
 fn is_known(before: &str, run: &str) -> bool {
-    STARTS.iter().any(|start| run.starts_with(start))
+    STARTS.iter().chain(IMAGES).any(|start| run.starts_with(start))
         || BEFORE.iter().any(|word| before.ends_with(word))
 }
 

@@ -215,9 +215,12 @@ fn what_a_name_gave_away_is_hidden_where_it_stands_alone() {
     let mut redactor = Redactor::default();
     let value = RawJson::parse(r#"{"password":"hunter2battery","token":"workspace"}"#).unwrap();
     redactor.hide("a", &value);
-    let plain = RawJson::parse(r#"["it is hunter2battery, not hunter2 in a workspace"]"#).unwrap();
-    let left = redactor.hide_known("b", &plain);
-    assert_eq!(left.as_str(), r#"["it is [redacted:named-secret], not hunter2 in a workspace"]"#);
+    let plain = r#"["it is hunter2battery, not hunter2 in a workspace", "-phunter2battery hunter2batterypack"]"#;
+    let left = redactor.hide_known("b", &RawJson::parse(plain).unwrap());
+    assert_eq!(
+        left.as_str(),
+        r#"["it is [redacted:named-secret], not hunter2 in a workspace", "-p[redacted:named-secret] hunter2batterypack"]"#
+    );
     assert_eq!(redactor.hide_known("c", &RawJson::null()), RawJson::null());
 }
 
@@ -262,6 +265,16 @@ fn what_is_no_secret_stays() {
         &format!("data:image/png;base64,{image}"),
     ] {
         assert_eq!(hidden(text), (text.to_owned(), vec![]));
+    }
+}
+
+#[test]
+fn a_value_that_is_cut_in_a_character_is_hidden_whole() {
+    for before in ["", "a", "ab"] {
+        let text = format!("{before} password=%ffx1{}%", "é€".repeat(1_500));
+        let (left, kinds) = hidden(&text);
+        assert!(left.starts_with(&format!("{before} password=[redacted:named-secret]")), "{left}");
+        assert_eq!(kinds, ["named-secret"]);
     }
 }
 

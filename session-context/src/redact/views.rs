@@ -98,40 +98,21 @@ impl View {
 
     /// Reads what is text in bytes, in UTF-8 or UTF-16, one after the other; `None` if nothing is.
     pub(super) fn strings(bytes: &[u8]) -> Option<Self> {
-        if !has_string(bytes) {
-            return None;
-        }
-        let (mut out, mut starts, mut skipped) = (String::new(), vec![(0, 0)], 0);
-        // Where the text began that is read, here and among the pieces.
-        let (mut began, mut pieces, mut at) = (0, 1, 0);
-        while at < bytes.len() {
-            if let Some(c) = char_at(bytes, at) {
-                out.push_str(c);
-                at += c.len();
-                continue;
-            }
-            let ends = !is_wide(bytes, at);
-            at += 1;
-            if ends && out.len() - began < MIN_STRING {
+        let (mut out, mut starts, mut skipped) = (String::new(), Vec::new(), 0);
+        let mut behind = 0;
+        while let Some(at) = next_string(bytes, behind) {
+            skipped += at - behind;
+            let (length, pieces) = (out.len(), starts.len());
+            out.push_str(if length > 0 { BETWEEN } else { "" });
+            let began = out.len();
+            behind = push_string(bytes, at, &mut out, &mut starts);
+            if out.len() - began < MIN_STRING {
                 skipped += out.len() - began;
-                out.truncate(began);
+                out.truncate(length);
                 starts.truncate(pieces);
-            } else if ends {
-                out.push_str(BETWEEN);
-                began = out.len();
-            }
-            match starts.last_mut().filter(|(here, _)| *here == out.len()) {
-                Some(last) => last.1 = at,
-                None => starts.push((out.len(), at)),
-            }
-            if ends {
-                (skipped, pieces) = (skipped + 1, starts.len());
             }
         }
-        if out.len() - began < MIN_STRING {
-            skipped += out.len() - began;
-            out.truncate(began);
-        }
+        skipped += bytes.len() - behind;
         (!out.is_empty()).then_some(Self { text: out, starts, skipped })
     }
 
@@ -185,9 +166,7 @@ fn escape(bytes: &[u8]) -> Option<(Decoded, usize)> {
             let len = bytes.iter().take(10).position(|byte| *byte == b'}')?;
             return Some((Decoded::Char(char_of(&bytes[3..len], 16)?), len + 1));
         }
-        b'u' => {
-            return Some((Decoded::Char(char_of(bytes.get(2..6)?, 16)?), 6));
-        }
+        b'u' => return Some((Decoded::Char(char_of(bytes.get(2..6)?, 16)?), 6)),
         b'x' => {
             let code = byte_of(bytes.get(2..4)?)?;
             return code.is_ascii().then_some((Decoded::Byte(code), 4));
@@ -257,7 +236,7 @@ fn is_wide(bytes: &[u8], at: usize) -> bool {
 /// The character that begins here, if it is one of text.
 fn char_at(bytes: &[u8], at: usize) -> Option<&str> {
     let len = match bytes[at] {
-        b'\n' | b'\r' | b'\t' | b' '..=b'~' => 1,
+        byte if IS_TEXT[usize::from(byte)] => 1,
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xf4 => 4,
@@ -266,17 +245,67 @@ fn char_at(bytes: &[u8], at: usize) -> Option<&str> {
     std::str::from_utf8(bytes.get(at..at + len)?).ok()
 }
 
-/// Tells at a first look whether there may be text in bytes.
-fn has_string(bytes: &[u8]) -> bool {
-    let mut len = 0;
-    bytes.iter().any(|byte| {
-        len = match byte {
-            b'\n' | b'\r' | b'\t' | b' '..=b'~' => len + 1,
-            0 => len,
-            _ => 0,
-        };
-        len >= MIN_STRING
-    })
+/// Whether a byte is a character of text by itself.
+pub(super) const IS_TEXT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = b' ';
+    while byte <= b'~' {
+        table[byte as usize] = true;
+        byte += 1;
+    }
+    let others = [b'\n', b'\r', b'\t', 0x1b];
+    let mut at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+/// How far before plain letters a text may begin with others, in bytes.
+const MAX_BEFORE: usize = 64;
+
+/// Finds where the next text may begin: before so many plain letters, zeros aside.
+fn next_string(bytes: &[u8], from: usize) -> Option<usize> {
+    let (mut start, mut len) = (None, 0);
+    for (at, byte) in bytes.iter().enumerate().skip(from) {
+        match byte {
+            0 => continue,
+            _ if IS_TEXT[usize::from(*byte)] => len += 1,
+            0x80.. => len = 0,
+            _ => {
+                (start, len) = (None, 0);
+                continue;
+            }
+        }
+        let began = *start.get_or_insert(at);
+        if len == MIN_STRING {
+            return Some(began.max(at.saturating_sub(MAX_BEFORE)));
+        }
+    }
+    None
+}
+
+/// Reads a text up to what is none, and returns where that ends.
+fn push_string(
+    bytes: &[u8],
+    mut at: usize,
+    out: &mut String,
+    starts: &mut Vec<(usize, usize)>,
+) -> usize {
+    starts.push((out.len(), at));
+    while at < bytes.len() {
+        if let Some(c) = char_at(bytes, at) {
+            out.push_str(c);
+            at += c.len();
+        } else if is_wide(bytes, at) {
+            at += 1;
+            starts.push((out.len(), at));
+        } else {
+            break;
+        }
+    }
+    at + usize::from(at < bytes.len())
 }
 
 fn byte_of(digits: &[u8]) -> Option<u8> {
@@ -335,16 +364,16 @@ mod tests {
 
     #[test]
     fn texts_in_bytes_are_read_where_they_stand() {
-        let bytes = b"\xff\x01the first\x00\x02short\x03the \xc3\xa9cond\x80\xc3";
+        let bytes = b"\xff\x01the first\x00\x02short\x03the \xc3\xa9cond one\x80\xc3";
         let view = View::strings(bytes).unwrap();
-        assert_eq!(view.text, "the first\n\0\nthe écond\n\0\n");
+        assert_eq!(view.text, "the first\n\0\nthe écond one");
         let back = |part: &str| {
             let at = view.text.find(part).unwrap();
             &bytes[view.source(at..at + part.len())]
         };
         assert_eq!((back("first"), back("cond")), (&b"first"[..], &b"cond"[..]));
         assert_eq!(view.string_around(&(4..6)), 0..9);
-        assert_eq!(view.string_around(&(13..14)), 12..22);
+        assert_eq!(view.string_around(&(13..14)), 12..26);
         assert!(!view.is_all_text());
 
         let wide: Vec<u8> = "\u{feff}a secret".encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -170,7 +170,7 @@ impl Written<'_> {
         let Some(handed) = self.handed else { return Ok(()) };
         out.line(&format!("the tool finds it as {} in its home", handed.path))?;
         for (loss, count) in handed.loss.counts() {
-            out.line(&format!("left out: {count} {}", loss.text()))?;
+            out.line(&format!("left out: {} ({count})", loss.text()))?;
         }
         Ok(())
     }
