@@ -12,7 +12,7 @@ type Property = fn(&[u8]);
 
 #[test]
 fn every_committed_input_holds() {
-    let properties: [(&str, Property); 10] = [
+    let properties: [(&str, Property); 11] = [
         ("breadcrumb", properties::breadcrumb),
         ("context", properties::context),
         ("file", properties::file),
@@ -21,6 +21,7 @@ fn every_committed_input_holds() {
         ("line", properties::line),
         ("migration", properties::migration),
         ("persisted", properties::persisted),
+        ("query", properties::query),
         ("title_slot", properties::title_slot),
         ("tree", properties::tree),
     ];

@@ -15,6 +15,7 @@ use session_model::migrate::migrate;
 use session_model::persisted::{
     OversizePolicy, PersistOptions, blob_refs, persisted_form, restored,
 };
+use session_model::search::{Query, Snippet};
 use session_model::tree_view::{TreeView, TreeViewOptions};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
@@ -221,5 +222,27 @@ fn handed_on(document: &SessionDocument) {
         let again = convert(tool, session.to_text().into(), "s.jsonl", &limits);
         assert_eq!(again.report.records(), records.len() as u64);
         assert_eq!(again.report.with_fate(|fate| fate == Fate::Unknown), 0);
+    }
+}
+
+/// Any text is a query, whatever it is compared with; the first line is the query, the rest the
+/// text. What is found lies in the text.
+pub fn query(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (query, text) = text.split_once('\n').unwrap_or((&text, ""));
+    let parsed = Query::parse(query);
+    let clauses = parsed.wanted().iter().chain(parsed.excluded());
+    assert!(clauses.map(|clause| clause.pieces.len()).sum::<usize>() <= 64);
+    let found = parsed.find(text);
+    assert_eq!(found.is_some(), !parsed.is_empty() && parsed.examine(text).is_match);
+    let Some(found) = found else { return };
+    let mut end = 0;
+    for range in &found.ranges {
+        assert!(range.start >= end && text.get(range.clone()).is_some_and(|part| !part.is_empty()));
+        end = range.end;
+    }
+    let snippet = Snippet::new(text, &found.ranges, 40);
+    for range in &snippet.highlights {
+        assert!(snippet.text.get(range.clone()).is_some());
     }
 }
