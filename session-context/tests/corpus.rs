@@ -21,6 +21,7 @@ fn every_committed_input_holds() {
         ("line", properties::line),
         ("migration", properties::migration),
         ("persisted", properties::persisted),
+        ("query", properties::query),
         ("title_slot", properties::title_slot),
         ("tree", properties::tree),
         ("unpack", properties::unpack),

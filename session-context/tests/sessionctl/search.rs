@@ -40,6 +40,40 @@ fn hits_are_printed_with_what_opens_them() {
     assert_eq!(dir.snapshot(), before);
 }
 
+/// An index that is finished answers where nothing can be written, one that is not is passed over.
+#[cfg(feature = "indexed")]
+#[test]
+fn a_place_that_cannot_be_written_is_searched_by_its_index() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = agent();
+    let agent = dir.path().join(".xcsh/agent");
+    let search = |dir: &Dir| {
+        let run = dir.run_restricted("search --all --json login");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let total = json(&run.out).field("total").unwrap().as_str().to_owned();
+        let unusable = json(&run.out).field("coverage").unwrap().field("indexUnusable");
+        (total, unusable.map(|reason| reason.as_text().unwrap().into_owned()))
+    };
+    let both = ("2".to_owned(), None);
+    assert_eq!(search(&dir), both);
+    set_permissions(&agent, Permissions::from_mode(0o555)).unwrap();
+    let before = dir.snapshot();
+    assert_eq!(search(&dir), both);
+    let path = agent.join("sessions/--w-app--/one.jsonl");
+    let file = std::fs::read_to_string(&path).unwrap();
+    let shorter: String = file.split_inclusive('\n').take(2).collect();
+    std::fs::write(&path, shorter).unwrap();
+    let (total, reason) = search(&dir);
+    assert_eq!(total, "1");
+    assert!(reason.unwrap().contains("sessions changed since they were indexed"));
+    std::fs::write(&path, file).unwrap();
+    let after = dir.snapshot();
+    set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(before, after);
+}
+
 #[test]
 fn options_narrow_the_search() {
     let dir = agent();
@@ -90,6 +124,33 @@ fn any_text_is_a_query() {
         let total = json(&run.out).field("total").unwrap();
         assert_eq!(total.as_str(), "0", "{query}");
     }
+}
+
+/// B20, B26, B28, B92: what was imported is found, with all its text; so is what other providers'
+/// models wrote, and what is older than ids, titles and directories.
+#[test]
+fn sessions_of_any_origin_are_found() {
+    let dir = agent();
+    let call = r#"{"type":"assistant","uuid":"a0000001","parentUuid":null,"sessionId":"c-0001","timestamp":"2026-03-01T09:00:01Z","cwd":"/w/app","isSidechain":false,"message":{"role":"assistant","model":"prov-a","content":[{"type":"tool_use","id":"tu1","name":"Bash","input":{"command":"ls"}}]}}"#;
+    let answer = r#"{"type":"user","uuid":"a0000002","parentUuid":"a0000001","sessionId":"c-0001","timestamp":"2026-03-01T09:00:02Z","cwd":"/w/app","isSidechain":false,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu1","content":"a"},{"type":"text","text":"also mend the readme"}]}}"#;
+    dir.write("claude.jsonl", format!("{call}\n{answer}\n"));
+    assert_eq!(dir.run("import claude claude.jsonl").code, Some(0));
+    let old = concat!(
+        "{\"type\":\"session\",\"id\":\"old\",\"timestamp\":\"2025-01-01T00:00:00Z\"}\n",
+        "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"mend of old\"}}\n",
+    );
+    dir.write(".xcsh/agent/sessions/--old--/old.jsonl", old);
+    let out = dir.run("search --all --json mend").quiet();
+    let hits = json(&out).field("hits").unwrap().as_array().unwrap();
+    let mut found: Vec<_> = hits
+        .items()
+        .iter()
+        .map(|hit| hit.field("snippet").unwrap().as_text().unwrap().into_owned())
+        .collect();
+    found.sort();
+    assert_eq!(found, ["also mend the readme", "mend of old"]);
+    let out = dir.run("search --all --json --tool bash --model prov ls").quiet();
+    assert_eq!(json(&out).field("total").unwrap().as_str(), "1");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use session_model::migrate::migrate;
 use session_model::persisted::{
     OversizePolicy, PersistOptions, blob_refs, persisted_form, restored,
 };
+use session_model::search::{Query, Snippet};
 use session_model::storage::SessionStorage;
 use session_model::tree_view::{TreeView, TreeViewOptions};
 use session_model::{BlobRef, Entry};
@@ -317,4 +318,26 @@ fn packed(lines: &str) -> Vec<u8> {
     }
     add("manifest.sha256", &digest);
     gzip(&tar.into_inner().unwrap_or_default())
+}
+
+/// Any text is a query, whatever it is compared with; the first line is the query, the rest the
+/// text. What is found lies in the text.
+pub fn query(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (query, text) = text.split_once('\n').unwrap_or((&text, ""));
+    let parsed = Query::parse(query);
+    let clauses = parsed.wanted().iter().chain(parsed.excluded());
+    assert!(clauses.map(|clause| clause.pieces.len()).sum::<usize>() <= 64);
+    let found = parsed.find(text);
+    assert_eq!(found.is_some(), !parsed.is_empty() && parsed.examine(text).is_match);
+    let Some(found) = found else { return };
+    let mut end = 0;
+    for range in &found.ranges {
+        assert!(range.start >= end && text.get(range.clone()).is_some_and(|part| !part.is_empty()));
+        end = range.end;
+    }
+    let snippet = Snippet::new(text, &found.ranges, 40);
+    for range in &snippet.highlights {
+        assert!(snippet.text.get(range.clone()).is_some());
+    }
 }

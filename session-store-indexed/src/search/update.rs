@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{io, thread};
 
 use pollster::block_on;
 use session_model::layout::{SESSION_SUFFIX, SESSIONS_DIR};
@@ -17,6 +17,7 @@ use super::merge;
 use super::read::SessionReader;
 use super::state::{SkippedSession, State, problems, states};
 use super::write::{remove, write};
+use crate::DatabaseError;
 use crate::index::IndexError;
 use crate::sqlite::Database;
 
@@ -78,6 +79,11 @@ pub(super) fn update(
     }
     let gone: Vec<StorageKey> =
         known.into_keys().filter_map(|key| StorageKey::new(key).ok()).collect();
+    if database.is_read_only() && !(gone.is_empty() && changed.is_empty()) {
+        let path = database.path().to_owned();
+        let source = Arc::new(io::Error::other("sessions changed since they were indexed"));
+        return Err(DatabaseError::Denied { path, source }.into());
+    }
     if !gone.is_empty() {
         database.run(|connection| {
             let transaction = connection.transaction()?;

@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use super::DatabaseError;
+use super::files::{size, with_suffix};
 use super::patience::retry;
 
 /// SQLite before 3.51.3 can lose committed transactions of a write-ahead log.
@@ -56,6 +57,30 @@ pub(crate) fn connect(
         };
         connection.pragma_update(None, "synchronous", journal.synchronous())?;
         Ok((connection, journal))
+    };
+    connect().map_err(|error| DatabaseError::from_sqlite(path, error))
+}
+
+/// Opens an existing database that cannot be written.
+///
+/// Without a log nobody writes it, and nothing but the file is needed; else the log's shared memory
+/// must be there.
+pub(crate) fn connect_read_only(
+    path: &Path,
+    busy_timeout: Duration,
+) -> Result<Connection, DatabaseError> {
+    require_version(rusqlite::version_number(), rusqlite::version())?;
+    let log = size(&with_suffix(path, "-wal"))?;
+    let name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let name = format!("file:{name}?mode=ro{}", if log == 0 { "&immutable=1" } else { "" });
+    let connect = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(name, flags)?;
+        connection.busy_timeout(busy_timeout)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        Ok(connection)
     };
     connect().map_err(|error| DatabaseError::from_sqlite(path, error))
 }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+use std::{fs, io};
 
 use rusqlite::Connection;
 
-use super::connection::{Journal, checkpoint_on_close, connect};
+use super::connection::{Journal, checkpoint_on_close, connect, connect_read_only};
 use super::damage::{claim_repair, set_aside};
 use super::files::{Identity, ensure, size, with_suffix};
 use super::{DatabaseError, Settings};
@@ -31,8 +33,13 @@ pub(crate) struct Database {
     connection: Connection,
     /// Which file the connection is to; `None` once that file was found damaged.
     identity: Option<Identity>,
+    /// The state of the file if it can only be read; SQLite does not notice a change then.
+    read_only: Option<FileState>,
     diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
 }
+
+/// The size of a file, and when it was written.
+type FileState = (u64, SystemTime);
 
 impl Database {
     /// Opens the database at `path`, which need not exist, and prepares it.
@@ -49,7 +56,23 @@ impl Database {
         let path = ensure(path)?;
         let diagnostics = Arc::default();
         let (connection, identity) = open_or_replace(&path, &settings, prepare, &diagnostics)?;
-        Ok(Self { path, settings, prepare, connection, identity: Some(identity), diagnostics })
+        let identity = Some(identity);
+        Ok(Self { path, settings, prepare, connection, identity, read_only: None, diagnostics })
+    }
+
+    /// Opens the database at `path`, which cannot be written, if it needs no preparation.
+    pub(crate) fn open_read_only(
+        path: &Path,
+        settings: Settings,
+        prepare: Prepare,
+    ) -> Result<Self, DatabaseError> {
+        let failed = |error| DatabaseError::file("find the real path of", path, error);
+        let path = path.canonicalize().map_err(failed)?;
+        let read_only = Some(file_state(&path)?);
+        let mut connection = connect_read_only(&path, settings.busy_timeout)?;
+        prepare(&mut connection, &path, None)?;
+        let (identity, diagnostics) = (None, Arc::default());
+        Ok(Self { path, settings, prepare, connection, identity, read_only, diagnostics })
     }
 
     /// Opens a further connection to the same file.
@@ -65,6 +88,7 @@ impl Database {
             prepare: self.prepare,
             connection,
             identity: self.identity,
+            read_only: None,
             diagnostics: Arc::clone(&self.diagnostics),
         })
     }
@@ -79,11 +103,27 @@ impl Database {
         &self.path
     }
 
+    /// Tells whether the database can only be read.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
     /// Does `work` with the connection.
     pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
+        if let Some(state) = self.read_only {
+            let done = work(&mut self.connection)
+                .map_err(|error| DatabaseError::from_sqlite(&self.path, error))?;
+            return match file_state(&self.path)? == state {
+                true => Ok(done),
+                false => Err(DatabaseError::Busy {
+                    path: self.path.clone(),
+                    source: Arc::new(io::Error::other("it was written since it was opened")),
+                }),
+            };
+        }
         if self.identity.is_none() || self.identity != Identity::of(&self.path) {
             let (connection, identity) =
                 open_or_replace(&self.path, &self.settings, self.prepare, &self.diagnostics)?;
@@ -97,6 +137,12 @@ impl Database {
             error
         })
     }
+}
+
+fn file_state(path: &Path) -> Result<FileState, DatabaseError> {
+    fs::metadata(path)
+        .and_then(|metadata| Ok((metadata.len(), metadata.modified()?)))
+        .map_err(|error| DatabaseError::file("look at", path, error))
 }
 
 /// Opens the database; one that is damaged is moved aside and a new one opened in its place.
@@ -181,8 +227,6 @@ fn connect_and_prepare(
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::io;
     use std::time::Duration;
 
     use super::*;

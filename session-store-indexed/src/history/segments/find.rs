@@ -9,7 +9,7 @@ use super::super::words::Words;
 use super::super::{HistoryEntry, HistoryScope};
 use super::catch_up::Pending;
 use super::terms::Query;
-use super::{BLOCKS, MOST, from_bytes, list_of};
+use super::{BLOCKS, MOST, from_bytes, list_of, runs};
 use crate::inverted::{ReadError, Wanted, each_posting};
 
 /// So many prompts are read at once, to see whether they are answers.
@@ -137,9 +137,20 @@ fn candidates(connection: &Connection, segment: i64, query: &Query) -> Result<Ve
     let ids: Vec<u8> = connection
         .prepare_cached("SELECT ids FROM history_search_segment WHERE segment = ?")?
         .query_row([segment], |row| row.get(0))?;
-    let ids = from_bytes(&ids)?;
-    let Some(having) = having else { return Ok(ids) };
-    let id = |place: usize| ids.get(place).copied().ok_or(ReadError::Malformed);
+    let Some(having) = having else { return Ok(from_bytes(&ids)?.into_iter().rev().collect()) };
+    // Where each run ends, and what is added to a place in it.
+    let mut end = 0;
+    let runs: Vec<(i64, i64)> = runs(&ids)?
+        .map(|(first, len)| {
+            end += len;
+            (end, first.wrapping_sub(end - len))
+        })
+        .collect();
+    let id = |place: usize| {
+        let place = place as i64;
+        let run = runs.partition_point(|(end, _)| *end <= place);
+        runs.get(run).map(|(_, added)| place.wrapping_add(*added)).ok_or(ReadError::Malformed)
+    };
     having.places().rev().map(id).collect()
 }
 

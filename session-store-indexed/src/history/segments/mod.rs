@@ -143,18 +143,22 @@ fn to_bytes(ids: &[i64]) -> Vec<u8> {
         .collect()
 }
 
-fn from_bytes(bytes: &[u8]) -> Result<Vec<i64>, ReadError> {
+/// The runs of ids that are stored.
+fn runs(bytes: &[u8]) -> Result<impl Iterator<Item = (i64, i64)>, ReadError> {
     let (numbers, []) = bytes.as_chunks::<8>() else { return Err(ReadError::Malformed) };
     let (runs, []) = numbers.as_chunks::<2>() else { return Err(ReadError::Malformed) };
-    let mut ids = Vec::new();
-    for [first, len] in runs {
-        let (first, len) = (i64::from_le_bytes(*first), i64::from_le_bytes(*len));
-        match first.checked_add(len) {
-            Some(end) if len <= MOST - ids.len() as i64 => ids.extend(first..end),
-            _ => return Err(ReadError::Malformed),
-        }
-    }
-    Ok(ids)
+    let runs = runs.iter().map(|run| (i64::from_le_bytes(run[0]), i64::from_le_bytes(run[1])));
+    let mut all = 0;
+    let is_sound = runs.clone().all(|(first, len)| {
+        let is_sound = (1..=MOST - all).contains(&len) && first.checked_add(len).is_some();
+        all += if is_sound { len } else { 0 };
+        is_sound
+    });
+    if is_sound { Ok(runs) } else { Err(ReadError::Malformed) }
+}
+
+fn from_bytes(bytes: &[u8]) -> Result<Vec<i64>, ReadError> {
+    Ok(runs(bytes)?.flat_map(|(first, len)| first..first + len).collect())
 }
 
 /// A greater number of prompts in a segment is damage.
