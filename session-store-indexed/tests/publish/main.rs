@@ -12,6 +12,7 @@
 mod blocked;
 mod dice;
 mod host;
+mod own;
 #[cfg(feature = "redis")]
 mod proxy;
 #[cfg(feature = "redis")]
