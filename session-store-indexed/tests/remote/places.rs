@@ -106,6 +106,16 @@ async fn replicas_that_have_everything_are_counted() {
 }
 
 #[tokio::test]
+async fn a_node_of_a_cluster_is_refused_and_no_session_is_to_blame() {
+    let server = Server::start(&["--cluster-enabled", "yes"]);
+    let remote = server.remote("p:");
+    let error = remote.check().await.unwrap_err();
+    assert!(matches!(error, RemoteError::Unfit(_)), "{error:?}");
+    let error = remote.state(&key("a")).await.unwrap_err();
+    assert!(error.is_temporary(), "{error:?}");
+}
+
+#[tokio::test]
 async fn an_eviction_policy_that_drops_sessions_is_warned_of() {
     let server = Server::start(&["--maxmemory-policy", "allkeys-lru", "--appendonly", "yes"]);
     let warnings = server.remote("p:").check().await.unwrap().warnings;
