@@ -51,7 +51,7 @@ impl World {
         let mut dice = Dice(seed);
         let clock = Time::new();
         // A feed that drops events is part of it.
-        let feed = if seed % 2 == 0 { 100_000 } else { 8 };
+        let feed = if seed.is_multiple_of(2) { 100_000 } else { 8 };
         let remote = Arc::new(FakeRemote::new(FakeFaults::default(), feed));
         let hosts = (0..dice.below(3) + 2)
             .map(|at| {
