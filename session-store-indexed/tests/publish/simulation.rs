@@ -16,7 +16,7 @@ use session_store_indexed::replica::{Outcome, ReplicaError, TakeOver};
 use super::dice::{Dice, for_each_seed};
 use super::host::{Host, LEASE, Time};
 use super::own::Own;
-use super::support::{Test, events, header, key, log, message};
+use super::support::{Test, events, header, key, logged, message};
 
 pub const TESTS: &[Test] = &[("simulation", simulation)];
 
@@ -40,6 +40,8 @@ struct World {
     hosts: Vec<(Host, Own)>,
     /// Lines that were accepted and not taken away on purpose.
     written: BTreeSet<String>,
+    /// The same, of hosts that are gone for good: the remote had it all when they left.
+    left: BTreeSet<String>,
     /// Whether hosts read what others write, and the remote may be set back.
     shares: bool,
     sets_back: bool,
@@ -62,8 +64,9 @@ impl World {
         // What a set back remote lost may come back from a copy of another host: what a host has of
         // its own is exactly on the remote only where one of the two is left out.
         let (shares, sets_back) = [(true, true), (true, false), (false, true)][(seed % 3) as usize];
-        let written = BTreeSet::new();
-        let mut world = Self { dice, clock, remote, hosts, written, shares, sets_back, made: 0 };
+        let (written, left) = (BTreeSet::new(), BTreeSet::new());
+        let mut world =
+            Self { dice, clock, remote, hosts, written, left, shares, sets_back, made: 0 };
         world.change_faults();
         world
     }
@@ -71,7 +74,7 @@ impl World {
     fn run(mut self) -> usize {
         for _ in 0..STEPS {
             self.step();
-            self.nothing_is_lost();
+            self.nothing_is_lost(false);
         }
         self.settle();
         self.check()
@@ -80,7 +83,7 @@ impl World {
     fn step(&mut self) {
         let host = self.dice.below(self.hosts.len() as u64) as usize;
         self.made += 1;
-        match self.dice.below(if self.shares { 30 } else { 18 }) {
+        match self.dice.below(if self.shares { 32 } else { 18 }) {
             0..=5 => {
                 let (host, own) = &mut self.hosts[host];
                 own.write(host, &mut self.dice, self.made);
@@ -105,6 +108,7 @@ impl World {
             }
             18..=24 => self.write_shared(host),
             25..=27 => may_fail(self.hosts[host].0.follow()),
+            28 => self.leave(host),
             _ => {
                 let key = self.pick();
                 may_fail(block_on(self.hosts[host].0.replica().pull(&key)));
@@ -148,13 +152,10 @@ impl World {
             taken => may_fail(taken),
         }
         let ours = host.all_in("sessions").remove(&key);
-        let retire = |written: &mut BTreeSet<String>, text: &str| {
-            written.retain(|line| !text.lines().any(|gone| gone == line));
-        };
         match (choice, ours) {
             (0, Some(ours)) => {
                 host.remove(&key);
-                retire(&mut self.written, &ours);
+                retire(&mut self.written, &mut self.left, &ours);
             }
             (1, Some(_)) => {
                 host.rename(&key, &super::support::key(&format!("sessions/b/m{id}.jsonl")))
@@ -165,7 +166,7 @@ impl World {
             (3, Some(ours)) => {
                 let mut lines: Vec<_> = ours.split_inclusive('\n').collect();
                 let last = lines.remove(lines.len() - 1);
-                retire(&mut self.written, last);
+                retire(&mut self.written, &mut self.left, last);
                 let lines = lines.concat() + &self.line(at, &id);
                 self.hosts[at].0.put(&key, &lines);
             }
@@ -177,6 +178,24 @@ impl World {
         }
     }
 
+    /// Has a host go for good, once the remote has what it has, and another come in its place.
+    fn leave(&mut self, at: usize) {
+        self.remote.set_faults(FakeFaults::default());
+        let host = &mut self.hosts[at].0;
+        host.reopen();
+        host.publish();
+        let ours = host.all_in("sessions");
+        if ours.iter().all(|(key, text)| logged(&*self.remote, key).as_ref() == Some(text)) {
+            let lines = ours.values().flat_map(|text| text.lines());
+            self.left.extend(lines.filter_map(|line| self.written.take(line)));
+            // A copy that is older than this is not restored.
+            self.remote.save();
+            let remote = Arc::clone(&self.remote) as Arc<dyn Remote>;
+            self.hosts[at] = (Host::new(remote, &self.clock), Own::new(100 + self.made));
+        }
+        self.change_faults();
+    }
+
     /// A new line, which counts from now on.
     fn line(&mut self, at: usize, id: &str) -> String {
         let line = message(id, &format!("of host {at}"));
@@ -185,13 +204,17 @@ impl World {
     }
 
     /// Every line is in some session of some host, or in the trash.
-    fn nothing_is_lost(&self) {
+    ///
+    /// Those of hosts that are gone are, once the others have what the remote has.
+    fn nothing_is_lost(&self, is_settled: bool) {
         let files = self.hosts.iter().flat_map(|(host, _)| {
             [host.all_in("sessions"), host.all_in("trash")].into_iter().flatten()
         });
         let files: Vec<_> = files.collect();
         let found: BTreeSet<_> = files.iter().flat_map(|(_, text)| text.lines()).collect();
-        let lost: Vec<_> = self.written.iter().filter(|line| !found.contains(&***line)).collect();
+        let left = self.left.iter().filter(|_| is_settled);
+        let lost = self.written.iter().chain(left).filter(|line| !found.contains(&***line));
+        let lost: Vec<_> = lost.collect();
         assert!(lost.is_empty(), "step {}: lost {lost:?}", self.made);
     }
 
@@ -227,15 +250,13 @@ impl World {
     /// The remote has what the hosts have, byte for byte, each line once and in order; tells how
     /// many forks there are.
     fn check(&self) -> usize {
-        self.nothing_is_lost();
+        self.nothing_is_lost(true);
         let mut live: BTreeMap<StorageKey, String> = BTreeMap::new();
         for (host, own) in &self.hosts {
             assert_eq!(host.storage().blocked().unwrap(), []);
             assert_eq!(host.storage().publish_status(9).unwrap().unwrap().rows, 0);
             for (key, text) in host.all_in("sessions") {
-                let there = block_on(log(&*self.remote, &key));
-                let there = there.map(|log| String::from_utf8(log.to_vec()).unwrap());
-                assert_eq!(there.as_ref(), Some(&text), "{key}");
+                assert_eq!(logged(&*self.remote, &key).as_ref(), Some(&text), "{key}");
                 live.insert(key, text);
             }
             if !(self.shares && self.sets_back) {
@@ -255,6 +276,13 @@ impl World {
         block_on(events(&*self.remote));
         let is_fork = |text: &&String| text.contains("\"parentSession\"");
         live.values().filter(is_fork).count()
+    }
+}
+
+/// Takes lines out of what counts.
+fn retire(written: &mut BTreeSet<String>, left: &mut BTreeSet<String>, text: &str) {
+    for line in text.lines() {
+        let _ = (written.remove(line), left.remove(line));
     }
 }
 
