@@ -17,6 +17,15 @@ const TABLE: &str = "SESSION_TEST_FAULTS_TABLE";
 /// How many seeds the simulation of hosts has, and the runs against a real server.
 const SIMULATIONS: &str = "SESSION_SIM_SEEDS";
 const REAL_RUNS: &str = "SESSION_REAL_SEEDS";
+/// How many MiB are written while the server is away.
+const AWAY: &str = "SESSION_AWAY_MIB";
+/// The tests of shared sessions, with the variable that says how much they do, and how much.
+const SHARED: [(&str, &str, u64); 4] = [
+    ("simulation", SIMULATIONS, 1000),
+    ("faults_of_a_real_server", REAL_RUNS, 50),
+    ("killed_publishers", REAL_RUNS, 50),
+    ("away_for_long", AWAY, 128),
+];
 /// Programs the tests start, each with the package that brings it.
 const PROGRAMS: [(&str, &str); 1] = [("strace", "strace")];
 /// Those of the tests that mount file systems, which only root can run.
@@ -54,10 +63,7 @@ pub fn run(options: &Options, report: &mut Report) {
             }
             run_command(&mut command)
         });
-        let passed = passed.and_then(|()| match options.names.is_empty() {
-            true => shared_sessions(options.long),
-            false => Ok(()),
-        });
+        let passed = passed.and_then(|()| shared_sessions(&chosen(&options.names), options.long));
         // Without a single test that passed there is no table.
         eprint!("{}", aligned(&fs::read_to_string(&table).unwrap_or_default()));
         passed
@@ -65,17 +71,22 @@ pub fn run(options: &Options, report: &mut Report) {
 }
 
 /// Sessions that several hosts share, simulated and on a real Redis; by seeds that are printed.
-fn shared_sessions(is_long: bool) -> Result<()> {
+fn shared_sessions(tests: &[(&str, &str, u64)], is_long: bool) -> Result<()> {
     let (binary, times) = (redis::find_or_install()?, if is_long { 10 } else { 1 });
-    for (test, variable, seeds) in
-        [("simulation", SIMULATIONS, 1000), ("faults_of_a_real_server", REAL_RUNS, 50)]
-    {
+    for (test, variable, amount) in tests {
         let mut command = cargo();
         command.args(["test", "--package", "session-store-indexed", "--features", "redis"]);
         command.args(["--test", "publish", "--", test]).env(redis::BINARY, &binary);
-        run_command(command.env(variable, (seeds * times).to_string()))?;
+        run_command(command.env(variable, (amount * times).to_string()))?;
     }
     Ok(())
+}
+
+/// Those of the tests of shared sessions that have one of the names in theirs; all without names.
+fn chosen(names: &[String]) -> Vec<(&'static str, &'static str, u64)> {
+    let is_named =
+        |test: &str| names.is_empty() || names.iter().any(|name| test.contains(name.as_str()));
+    SHARED.into_iter().filter(|(test, ..)| is_named(test)).collect()
 }
 
 /// What each run asks for: a test program takes one name only.
@@ -109,6 +120,18 @@ mod tests {
         let names = ["a".to_owned(), "b".to_owned()];
         assert_eq!(runs(&names), [Some(&names[0]), Some(&names[1])]);
         assert_eq!(runs(&[]), [None]);
+    }
+
+    #[test]
+    fn tests_of_shared_sessions_are_chosen_by_name() {
+        let chosen = |name: &str| {
+            let found = chosen(&[name.to_owned()]);
+            found.into_iter().map(|(test, ..)| test).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen("away"), ["away_for_long"]);
+        assert_eq!(chosen("kill"), ["killed_publishers"]);
+        assert_eq!(chosen("append"), [""; 0]);
+        assert_eq!(super::chosen(&[]), SHARED);
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub(super) fn of_info(info: &str) -> Result<Check, RemoteError> {
         let old = format!("Redis {version} is too old; 6.2 is the oldest that works");
         return Err(RemoteError::Unfit(old));
     }
+    // It would send most sessions to other nodes, which this client does not follow.
+    if field("cluster_enabled") == "1" {
+        let cluster = "it is a node of a Redis Cluster; give the address of a server of its own";
+        return Err(RemoteError::Unfit(cluster.to_owned()));
+    }
     if field("maxmemory_policy") != "noeviction" {
         warnings.push(format!(
             "maxmemory-policy is {}, which drops sessions when memory is short: set noeviction",
@@ -62,6 +67,14 @@ mod tests {
         let named: Vec<_> =
             check.warnings.iter().map(|text| text.split(' ').next().unwrap()).collect();
         assert_eq!(named, ["maxmemory-policy", "appendonly", "the", "this"]);
+    }
+
+    #[test]
+    fn a_node_of_a_cluster_is_refused() {
+        let info = "redis_version:7.0.15\nrole:master\ncluster_enabled:";
+        assert!(of_info(&format!("{info}0\n")).is_ok());
+        let error = of_info(&format!("{info}1\n")).unwrap_err().to_string();
+        assert!(error.contains("node of a Redis Cluster"), "{error}");
     }
 
     #[test]

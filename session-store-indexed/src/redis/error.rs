@@ -47,7 +47,8 @@ fn of_code(code: &str, detail: &str) -> RemoteError {
         "READONLY" => RemoteError::ReadOnly(text),
         "NOPERM" | "NOAUTH" | "WRONGPASS" => RemoteError::Denied(text),
         "LOADING" | "BUSY" | "MISCONF" | "NOREPLICAS" | "TRYAGAIN" | "CLUSTERDOWN"
-        | "MASTERDOWN" | "UNKILLABLE" | "NOSCRIPT" => RemoteError::Unavailable(text),
+        // Those of a cluster are no fault of a session either.
+        | "MASTERDOWN" | "UNKILLABLE" | "NOSCRIPT" | "MOVED" | "ASK" | "CROSSSLOT" => RemoteError::Unavailable(text),
         // Redis 7.0 speaks so of a script that lacks a right.
         _ if detail.contains("executing the script can't") => RemoteError::Denied(text),
         _ if detail.contains("No permissions") => RemoteError::Denied(text),

@@ -153,6 +153,9 @@ impl Replica {
                 },
             };
             if let Some(outcome) = outcome {
+                if !matches!(outcome, Outcome::InUse(_)) {
+                    self.local.unfence(session)?;
+                }
                 return Ok(Pulled { outcome, missing });
             }
             missing.clear();

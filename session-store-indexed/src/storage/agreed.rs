@@ -63,13 +63,9 @@ impl IndexedStorage {
         self.reader().run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let blocked = outbox::blocked_key(&transaction, session)?.map(|blocked| blocked.kind);
-            let waits = match blocked {
-                None => outbox::has_pending(&transaction, session)?,
-                Some(kind) => kind != BlockKind::Fenced,
-            };
-            if !waits
-                && outbox::is_publishing(&transaction)?
+            if outbox::is_publishing(&transaction)?
+                && outbox::blocked_key(&transaction, session)?.is_none()
+                && !outbox::has_pending(&transaction, session)?
                 && let Some(known) = index::known(&transaction, session)?
             {
                 let range = (0, known.indexed);
@@ -79,6 +75,16 @@ impl IndexedStorage {
         })?;
         self.wake_publisher();
         Ok(())
+    }
+
+    /// Has a session published again that another host had gone on with, now that it was dealt
+    /// with.
+    pub(crate) fn unfence(&self, session: &StorageKey) -> Result<(), IndexError> {
+        let blocked = self.reader().run(|connection| outbox::blocked_key(connection, session))?;
+        match blocked.is_some_and(|blocked| blocked.kind == BlockKind::Fenced) {
+            true => self.retry(session).map(drop),
+            false => Ok(()),
+        }
     }
 
     /// The time by the clock of the index, in milliseconds since the epoch.

@@ -16,7 +16,7 @@ impl Dice {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
+pub fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 

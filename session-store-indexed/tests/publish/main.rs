@@ -9,9 +9,13 @@
     unreachable_pub
 )]
 
+#[cfg(feature = "redis")]
+mod away;
 mod blocked;
+mod confirmed;
 mod dice;
 mod host;
+mod own;
 #[cfg(feature = "redis")]
 mod proxy;
 #[cfg(feature = "redis")]
@@ -37,12 +41,18 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     #[cfg(feature = "redis")]
-    let real = real::TESTS;
+    let real = [real::TESTS, away::TESTS].concat();
     #[cfg(not(feature = "redis"))]
-    let real: &[support::Test] = &[];
-    let fakes =
-        [blocked::TESTS, set_back::TESTS, simulation::TESTS, steps::TESTS, unanswered::TESTS];
-    let trials = [fakes.concat(), real.to_vec()].concat();
+    let real: Vec<support::Test> = Vec::new();
+    let fakes = [
+        blocked::TESTS,
+        confirmed::TESTS,
+        set_back::TESTS,
+        simulation::TESTS,
+        steps::TESTS,
+        unanswered::TESTS,
+    ];
+    let trials = [fakes.concat(), real].concat();
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
             test();

@@ -3,6 +3,7 @@
 //!
 //! `SESSION_SIM_SEED` replays one seed, `SESSION_REAL_SEEDS` says how many there are.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -23,23 +24,27 @@ use session_store_indexed::redis::{RedisOptions, RedisRemote};
 use session_store_indexed::remote::{Claim, Remote};
 use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
 
+use super::away;
+use super::confirmed::joined_objects_are_confirmed;
 use super::dice::{Dice, for_each_seed};
 use super::proxy::{Fault, Proxy};
 use super::server::Server;
-use super::support::{Test, events, header, log, message, session};
+use super::support::{Test, events, header, log, message, run, session};
 
 pub const TESTS: &[Test] = &[
     ("faults_of_a_real_server", faults_of_a_real_server),
     ("killed_publishers", killed_publishers),
     ("published_means_confirmed", published_means_confirmed),
+    ("a_joined_object_is_confirmed_by_redis", a_joined_object_is_confirmed_by_redis),
     ("a_remote_that_is_away_holds_nobody_up", a_remote_that_is_away_holds_nobody_up),
 ];
 
 pub const ROLE: &str = "PUBLISH_TEST_ROLE";
-const URL: &str = "PUBLISH_TEST_URL";
+pub const URL: &str = "PUBLISH_TEST_URL";
+pub const ROOT: &str = "PUBLISH_TEST_ROOT";
 
 const SEEDS: u64 = 4;
-const PREFIX: &str = "p:";
+pub const PREFIX: &str = "p:";
 
 fn remote(url: &str) -> Arc<RedisRemote> {
     let mut options = RedisOptions::default();
@@ -48,7 +53,7 @@ fn remote(url: &str) -> Arc<RedisRemote> {
     Arc::new(RedisRemote::new(&url.parse().unwrap(), options).unwrap())
 }
 
-fn open(root: &Path, url: &str, publish: PublishOptions) -> IndexedStorage {
+pub fn open(root: &Path, url: &str, publish: PublishOptions) -> IndexedStorage {
     let files = Arc::new(FileStorage::open(root).unwrap());
     let path = root.join(INDEX_FILE);
     IndexedStorage::open_shared(files, path, IndexOptions::default(), remote(url), publish).unwrap()
@@ -59,11 +64,6 @@ fn options() -> PublishOptions {
         .pauses(Duration::from_millis(2), Duration::from_millis(50))
         .timeout(Duration::from_secs(60))
         .drain(Duration::ZERO)
-}
-
-/// With a runtime, as a client of the server needs one.
-fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// The remote has what the files have, each byte once and in order.
@@ -180,18 +180,28 @@ fn faults_of_a_real_server() {
     });
 }
 
-/// Appends until it is killed, and tells of every line that is accepted.
+/// Plays the role that the environment names.
 pub fn play() {
-    let storage = open(
-        Path::new(&env::var("PUBLISH_TEST_ROOT").unwrap()),
-        &env::var(URL).unwrap(),
-        options(),
-    );
+    if env::var(ROLE).is_ok_and(|role| role == away::AWAY) {
+        return away::play();
+    }
+    append_until_killed();
+}
+
+/// Tells of every line that is accepted.
+fn append_until_killed() {
+    let storage = open(Path::new(&env::var(ROOT).unwrap()), &env::var(URL).unwrap(), options());
     let mut writers = Vec::new();
     for name in ["0", "1"] {
         let key = session(name);
         let options = AppendOptions::default();
         let mut writer = block_on(storage.open_append(&key, options)).unwrap();
+        // A kill can fall between two pages of one write; nobody was told of that line.
+        let text = block_on(storage.read_all(&key)).unwrap().1;
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        if whole < text.len() {
+            block_on(writer.truncate(whole as u64)).unwrap();
+        }
         if writer.is_empty() {
             block_on(writer.append(header(name).into())).unwrap();
         }
@@ -206,7 +216,7 @@ pub fn play() {
     }
 }
 
-fn println_flush(line: &str) {
+pub fn println_flush(line: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).unwrap();
@@ -224,7 +234,7 @@ fn killed_publishers() {
             let mut child = Command::new(env::current_exe().unwrap())
                 .env(ROLE, "writer")
                 .env(URL, &url)
-                .env("PUBLISH_TEST_ROOT", dir.path())
+                .env(ROOT, dir.path())
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
@@ -252,7 +262,11 @@ fn killed_publishers() {
             let text = String::from_utf8(text.to_vec()).unwrap();
             let mut left = text.lines();
             for line in lines {
-                assert!(left.any(|found| found == line), "{line} is lost or out of order");
+                let around = text.lines().find(|found| found.contains(line.as_str()));
+                assert!(
+                    left.any(|found| found == line),
+                    "lost or out of order: {line}, {around:?}"
+                );
             }
             (key, text.clone())
         });
@@ -292,6 +306,19 @@ fn published_means_confirmed() {
     assert_eq!(error.kind(), StorageErrorKind::Unavailable, "{error:?}");
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("does not answer"), "{source}");
+}
+
+fn a_joined_object_is_confirmed_by_redis() {
+    let durable = ["--appendonly", "yes", "--appendfsync", "always"];
+    let server = RefCell::new(Server::start(&durable));
+    let url = format!("redis://127.0.0.1:{}/", server.borrow().port());
+    joined_objects_are_confirmed(
+        || remote(&url),
+        |is_away| match is_away {
+            true => server.borrow_mut().kill(),
+            false => server.borrow_mut().start_again(),
+        },
+    );
 }
 
 fn a_remote_that_is_away_holds_nobody_up() {

@@ -46,6 +46,11 @@ pub async fn log(remote: &dyn Remote, key: &StorageKey) -> Option<Bytes> {
     }
 }
 
+/// With a runtime, as a client of a server needs one.
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
 pub fn logged(remote: &dyn Remote, key: &StorageKey) -> Option<String> {
     block_on(log(remote, key)).map(|log| String::from_utf8(log.to_vec()).unwrap())
 }

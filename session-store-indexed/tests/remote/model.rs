@@ -138,6 +138,7 @@ async fn a_faulty_fake_loses_and_repeats_nothing_and_a_seed_replays() {
             cut_before: 150,
             cut_after: 250,
             reorder: 3,
+            ..FakeFaults::default()
         };
         let answers = run(&FakeRemote::new(faults.clone(), 100), seed).await;
         assert!(answers.iter().any(|answer| answer.contains("Unavailable")) || seed > 0);

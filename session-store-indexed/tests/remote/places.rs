@@ -1,13 +1,13 @@
 //! Servers reached by TLS, by a socket, or through sentinels; and replicas.
 
+use std::{fs, net::TcpListener, time::Duration};
+#[cfg(feature = "redis-sentinel")]
 use std::{
-    fs,
-    net::TcpListener,
-    path::Path,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use session_store_indexed::{
     redis::RedisAddress,
     remote::{Applied, Remote, RemoteError},
@@ -20,25 +20,26 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn openssl(dir: &Path, words: &str) {
-    let done = Command::new("openssl").args(words.split(' ')).current_dir(dir).output().unwrap();
-    assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
-}
-
 /// An authority, and certificates of a server and of a client by it.
 fn certificates() -> TempDir {
     let dir = TempDir::new().unwrap();
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    openssl(
-        dir.path(),
-        &format!("req -x509 {key} -keyout ca.key -out ca.pem -days 2 -subj /CN=ca"),
-    );
-    fs::write(dir.path().join("names"), "subjectAltName=IP:127.0.0.1\n").unwrap();
+    let write = |name: &str, text: String| fs::write(dir.path().join(name), text).unwrap();
+    let params = |name: &str, addresses: &[&str]| {
+        let addresses: Vec<_> = addresses.iter().map(|&address| address.to_owned()).collect();
+        let mut params = CertificateParams::new(addresses).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params
+    };
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = params("ca", &[]);
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    write("ca.pem", ca.self_signed(&ca_key).unwrap().pem());
+    let ca = Issuer::new(ca, ca_key);
     for name in ["server", "client"] {
-        let request = format!("req {key} -keyout {name}.key -out {name}.csr -subj /CN={name}");
-        openssl(dir.path(), &request);
-        let sign = "-CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names";
-        openssl(dir.path(), &format!("x509 -req -in {name}.csr {sign} -out {name}.pem"));
+        let key = KeyPair::generate().unwrap();
+        let signed = params(name, &["127.0.0.1"]).signed_by(&key, &ca).unwrap();
+        write(&format!("{name}.pem"), signed.pem());
+        write(&format!("{name}.key"), key.serialize_pem());
     }
     dir
 }
@@ -102,6 +103,16 @@ async fn replicas_that_have_everything_are_counted() {
     replica.command(&["REPLICAOF", "127.0.0.1", &server.port().to_string()]);
     assert_eq!(remote.wait(1, Duration::from_secs(20)).await, Ok(1));
     assert_eq!(whole(&replica.remote("p:"), &key("a")).await, text(200_000));
+}
+
+#[tokio::test]
+async fn a_node_of_a_cluster_is_refused_and_no_session_is_to_blame() {
+    let server = Server::start(&["--cluster-enabled", "yes"]);
+    let remote = server.remote("p:");
+    let error = remote.check().await.unwrap_err();
+    assert!(matches!(error, RemoteError::Unfit(_)), "{error:?}");
+    let error = remote.state(&key("a")).await.unwrap_err();
+    assert!(error.is_temporary(), "{error:?}");
 }
 
 #[tokio::test]

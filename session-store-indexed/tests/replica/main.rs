@@ -5,7 +5,6 @@
 mod fetching;
 mod following;
 mod host;
-mod random;
 mod removing;
 mod sharing;
 #[cfg(unix)]

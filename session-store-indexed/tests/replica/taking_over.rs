@@ -2,7 +2,7 @@
 
 use pollster::block_on;
 use session_model::storage::StorageErrorKind;
-use session_store_indexed::remote::{Applied, Fence, Position};
+use session_store_indexed::remote::{Applied, Claimed, Fence, Position};
 use session_store_indexed::replica::{Outcome, Pulled, TakeOver};
 use session_store_memory::{Operation, When};
 
@@ -137,4 +137,16 @@ fn a_rewrite_that_lost_entries_forks_a_clean_copy() {
     assert!(second.read(&to).ends_with(&(line("a", "one") + &line("b", "two"))));
     assert_eq!(second.read(&session()), first.read(&session()));
     assert_eq!(second.pull(&session()), Outcome::Same);
+}
+
+#[test]
+fn a_claim_that_was_lost_is_of_no_use() {
+    let (_remote, first, second) = two();
+    let old = first.fence(&session());
+    assert!(matches!(second.claim(&session(), true), Claimed::Granted(_)));
+    first.append(&session(), &line("b", "two"));
+    let log = first.read(&session()).into_bytes();
+    let start = Position { generation: 0, length: (header() + &line("a", "one")).len() as u64 };
+    let answer = first.try_apply(&session(), &old, start, &log);
+    assert_eq!(answer, Some(Applied::Fenced(Fence { epoch: 2, owner: "second".to_owned() })));
 }
