@@ -1,6 +1,6 @@
 //! Ratios of our operations against bare baselines, all measured in one run.
 //!
-//! `cargo xtask bench` runs it; `cargo xtask bench -- open append list chain` some of it. Each figure is the best of several rounds, since other work on the
+//! `cargo xtask bench` runs it; `cargo xtask bench -- open append list chain screens` some of it. Each figure is the best of several rounds, since other work on the
 //! machine can only make a round slower.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people at a terminal")]
 
@@ -10,6 +10,8 @@ mod context;
 mod generate;
 mod list;
 mod open;
+#[cfg(all(feature = "tui", unix))]
+mod screens;
 
 use std::time::{Duration, Instant};
 
@@ -37,6 +39,10 @@ fn main() {
     }
     if wanted("chain") {
         chain::run();
+    }
+    #[cfg(all(feature = "tui", unix))]
+    if wanted("screens") {
+        screens::run(dir.path());
     }
 }
 

@@ -12,6 +12,7 @@ use ratatui::crossterm::event::{
     self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
+use ratatui::crossterm::style::force_color_output;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -58,6 +59,8 @@ impl Screen {
     ///
     /// Standard error or standard input is no terminal, or it refuses.
     pub fn open() -> io::Result<Self> {
+        // Themes look at `NO_COLOR`, and are free to be asked for all the same.
+        force_color_output(true);
         let signals = Signals::new()?;
         let hook = PanicHook::new();
         enter()?;

@@ -110,6 +110,11 @@ impl Tmux {
         self.run(&["capture-pane", "-p"])
     }
 
+    /// The same with the escape sequences of its colours.
+    pub fn colored(&self) -> String {
+        self.run(&["capture-pane", "-p", "-e"])
+    }
+
     /// Waits until the screen shows a text, and returns the screen.
     pub fn until(&self, text: &str) -> String {
         self.until_it(text, |screen| screen.contains(text))

@@ -195,12 +195,14 @@ fn it_ends_with_its_terminal() {
 #[test]
 fn it_stops_and_goes_on() {
     let tmux = with_demo();
-    tmux.command("set -m; sessionctl tree -i demo.jsonl; echo ended $?");
+    // Colours were asked for, whatever the environment says.
+    tmux.command("set -m; sessionctl tree -i demo.jsonl --color always; echo ended $?");
     tmux.until(LEAF);
     tmux.press(&["C-z"]);
     tmux.until("ready>");
     tmux.command("fg");
     tmux.until(LEAF);
+    assert!(tmux.colored().contains("\u{1b}[38;5;2m"), "no green: {}", tmux.colored());
     tmux.press(&["Escape"]);
     tmux.until_it("the shell", |screen| screen.trim_end().ends_with("ready>"));
 }

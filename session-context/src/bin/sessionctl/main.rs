@@ -55,6 +55,7 @@ struct Args {
 struct Context {
     store: StoreArgs,
     json: bool,
+    color: ColorChoice,
     out: Output,
 }
 
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
         let help = usage.render_help();
         usage.error(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help).exit();
     };
-    let mut context = Context { store, json, out: Output::new(color) };
+    let mut context = Context { store, json, color, out: Output::new(color) };
     let done = run(command, &mut context);
     let flushed = context.out.flush().map_err(Failure::from);
     match done.and(flushed) {

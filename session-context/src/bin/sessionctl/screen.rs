@@ -2,9 +2,10 @@
 
 use std::io::{self, IsTerminal};
 
-use session_context::tui::Screen;
+use session_context::tui::{Screen, Theme};
 
 use crate::failure::Failure;
+use crate::output::ColorChoice;
 
 /// The signal that says that the terminal is gone.
 const HANG_UP: i32 = 1;
@@ -12,6 +13,15 @@ const HANG_UP: i32 = 1;
 /// Tells whether there is a terminal to ask somebody: what a command prints may go elsewhere.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// The colours that were asked for; `None` for what the environment allows.
+pub(crate) fn theme(color: ColorChoice) -> Option<Theme> {
+    match color {
+        ColorChoice::Auto => None,
+        ColorChoice::Always => Some(Theme::colored()),
+        ColorChoice::Never => Some(Theme::plain()),
+    }
 }
 
 /// Takes the terminal over.

@@ -1,19 +1,16 @@
 //! Sessions of other tools on the screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use session_model::preview::one_line;
 use session_model::time::to_iso;
 
 use super::draw::size;
-use super::{Mode, PickerAction, SessionPicker, View};
+use super::{PickerAction, SessionPicker, View};
 use crate::import::{Glimpse, Source, Tool};
 use crate::session_picker::{ForeignFound, ForeignState, foreign_title};
 use crate::tui::draw::{LINE_CHARS, line, split_line, styled};
-use crate::tui::help::Help;
-use crate::tui::input::{edited, rows_moved};
 use crate::tui::look::Look;
 
 /// From this width on a session's time and size are shown.
@@ -43,40 +40,6 @@ impl SessionPicker {
         };
         self.view = next.map_or(View::Sessions, |tool| View::Foreign(ForeignState::new(tool)));
         next.map_or(PickerAction::Nothing, PickerAction::Look)
-    }
-
-    pub(super) fn browse_foreign(&mut self, event: &Event) -> PickerAction {
-        let page = self.scroll.page();
-        let View::Foreign(foreign) = &mut self.view else { return PickerAction::Nothing };
-        if let Some(words) = edited(foreign.query(), event) {
-            if words == "?" {
-                self.mode = Mode::Help(Help::default());
-            } else {
-                foreign.set_query(&words);
-            }
-            return PickerAction::Nothing;
-        }
-        let Event::Key(key) = event else { return PickerAction::Nothing };
-        if let Some(rows) = rows_moved(*key, page) {
-            foreign.move_by(rows);
-        }
-        let has = |modifier| key.modifiers.contains(modifier);
-        match key.code {
-            KeyCode::Char('c') if has(KeyModifiers::CONTROL) => return PickerAction::Close,
-            KeyCode::Char('f') if has(KeyModifiers::CONTROL) => return self.toggle_said(),
-            KeyCode::Char('i' | 'I') if has(KeyModifiers::ALT) => return self.next_tool(),
-            KeyCode::F(1) => self.mode = Mode::Help(Help::default()),
-            KeyCode::Esc if foreign.query().is_empty() => self.view = View::Sessions,
-            KeyCode::Esc => foreign.set_query(""),
-            KeyCode::Enter => {
-                let (tool, source) = (foreign.tool(), foreign.selected());
-                let import =
-                    |source: &Source| PickerAction::Import { tool, path: source.path.clone() };
-                return source.map_or(PickerAction::Nothing, import);
-            }
-            _ => {}
-        }
-        PickerAction::Nothing
     }
 
     pub(super) fn draw_foreign(

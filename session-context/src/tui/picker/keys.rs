@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use session_model::layout::SESSION_SUFFIX;
 
-use super::{Mode, PickerAction, SessionPicker};
+use super::{Mode, PickerAction, SessionPicker, View};
 use crate::session_picker::{PickerScope, PickerSort, title_of};
 use crate::tui::draw::KeyHelp;
 use crate::tui::help::Help;
@@ -65,17 +65,20 @@ pub(super) const SAID_FOOT: &[KeyHelp] = &[
 
 impl SessionPicker {
     pub(super) fn browse(&mut self, event: &Event) -> PickerAction {
-        if let Some(words) = edited(self.state.query(), event) {
-            if words == "?" {
-                self.mode = Mode::Help(Help::default());
-            } else {
-                self.state.set_query(&words);
-            }
-            return PickerAction::Nothing;
+        let words = match &self.view {
+            View::Sessions => self.state.query(),
+            View::Foreign(foreign) => foreign.query(),
+            View::Said(said) => said.query(),
+        };
+        let is_searched = !words.is_empty();
+        match edited(words, event) {
+            Some(words) if words == "?" => self.mode = Mode::Help(Help::default()),
+            Some(words) => return self.search(&words),
+            None => {}
         }
         let Event::Key(key) = event else { return PickerAction::Nothing };
         if let Some(rows) = rows_moved(*key, self.scroll.page()) {
-            self.state.move_by(rows);
+            self.move_by(rows);
         }
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -83,39 +86,88 @@ impl SessionPicker {
             KeyCode::Char('c') if ctrl => return PickerAction::Close,
             KeyCode::Char('f') if ctrl => return self.toggle_said(),
             KeyCode::Char(letter) if alt => return self.alt(letter.to_ascii_lowercase()),
-            KeyCode::Enter => {
-                return self.state.name().map_or(PickerAction::Nothing, PickerAction::Choose);
-            }
-            KeyCode::Tab => self.next_scope(),
+            KeyCode::Enter => return self.choose(),
+            KeyCode::Tab if !matches!(self.view, View::Foreign(_)) => return self.next_scope(),
             KeyCode::Delete => return self.alt('d'),
             KeyCode::F(1) => self.mode = Mode::Help(Help::default()),
-            KeyCode::Esc if self.state.query().is_empty() => return PickerAction::Close,
-            KeyCode::Esc => self.state.set_query(""),
+            KeyCode::Esc if is_searched => return self.search(""),
+            KeyCode::Esc => match self.view {
+                View::Sessions => return PickerAction::Close,
+                View::Foreign(_) => self.view = View::Sessions,
+                View::Said(_) => return self.toggle_said(),
+            },
             _ => {}
         }
         PickerAction::Nothing
     }
 
-    pub(super) fn next_scope(&mut self) {
+    fn search(&mut self, words: &str) -> PickerAction {
+        match &mut self.view {
+            View::Sessions => self.state.set_query(words),
+            View::Foreign(foreign) => foreign.set_query(words),
+            View::Said(_) => return self.search_said(words),
+        }
+        PickerAction::Nothing
+    }
+
+    fn move_by(&mut self, rows: isize) {
+        match &mut self.view {
+            View::Sessions => self.state.move_by(rows),
+            View::Foreign(foreign) => foreign.move_by(rows),
+            View::Said(said) => said.move_by(rows),
+        }
+    }
+
+    fn choose(&self) -> PickerAction {
+        let chosen = match &self.view {
+            View::Sessions => self.state.name().map(PickerAction::Choose),
+            View::Foreign(foreign) => foreign.selected().map(|source| PickerAction::Import {
+                tool: foreign.tool(),
+                path: source.path.clone(),
+            }),
+            View::Said(said) => said.selected().map(|hit| {
+                let session = (hit.session.place, hit.session.key.clone());
+                match hit.entry.clone() {
+                    Some(entry) => PickerAction::ChooseEntry { session, entry },
+                    None => PickerAction::Choose(session),
+                }
+            }),
+        };
+        chosen.unwrap_or(PickerAction::Nothing)
+    }
+
+    fn next_scope(&mut self) -> PickerAction {
         self.state.set_scope(match self.state.scope() {
             PickerScope::Here => PickerScope::All,
             PickerScope::All => PickerScope::Here,
         });
+        match &self.view {
+            View::Said(said) => {
+                let words = said.query().to_owned();
+                self.search_said(&words)
+            }
+            _ => PickerAction::Nothing,
+        }
     }
 
     fn alt(&mut self, letter: char) -> PickerAction {
+        match letter {
+            'i' => return self.next_tool(),
+            'p' => self.shows_detail = !self.shows_detail,
+            // What is done to sessions is done to those that are seen.
+            _ if !matches!(self.view, View::Sessions) => return PickerAction::Nothing,
+            _ => {}
+        }
         let selected = self.state.selected().zip(self.state.name());
         match (letter, selected) {
             ('s', _) => self.state.set_sort(match self.state.sort() {
                 PickerSort::Activity => PickerSort::Created,
                 PickerSort::Created => PickerSort::Activity,
             }),
-            ('p', _) => self.shows_detail = !self.shows_detail,
             ('a', _) => {
                 self.shows_children = !self.shows_children;
                 return PickerAction::List { children: self.shows_children };
             }
-            ('i', _) => return self.next_tool(),
             ('z', _) => return PickerAction::Undo,
             ('r', Some((row, session))) => {
                 self.mode = Mode::Rename { session, input: Input::new(&title_of(row)) };

@@ -1,5 +1,6 @@
 //! The sessions there are, to choose one.
 
+mod desk;
 mod draw;
 mod foreign;
 mod keys;
@@ -267,11 +268,7 @@ impl SessionPicker {
             self.notice = None;
         }
         if self.mode == Mode::Browse {
-            return match self.view {
-                View::Sessions => self.browse(event),
-                View::Foreign(_) => self.browse_foreign(event),
-                View::Said(_) => self.browse_said(event),
-            };
+            return self.browse(event);
         }
         if key.is_some_and(leaves) {
             self.mode = Mode::Browse;

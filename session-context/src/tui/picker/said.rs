@@ -1,19 +1,16 @@
 //! What was said in sessions, searched and shown on the screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 use session_model::preview::{acts_on_terminal, one_line};
 use session_model::time::to_iso;
 
-use super::{Mode, PickerAction, SessionPicker, View};
+use super::{PickerAction, SessionPicker, View};
 use crate::search::SearchHit;
 use crate::session_picker::{PickerScope, SaidFound, SaidState};
 use crate::tui::draw::{LINE_CHARS, line, split_line, styled};
-use crate::tui::help::Help;
-use crate::tui::input::{edited, rows_moved};
 use crate::tui::look::Look;
 
 /// From this width on the title of each entry's session is shown.
@@ -43,54 +40,11 @@ impl SessionPicker {
         self.search_said(&words)
     }
 
-    fn search_said(&mut self, words: &str) -> PickerAction {
+    pub(super) fn search_said(&mut self, words: &str) -> PickerAction {
         if let View::Said(said) = &mut self.view {
             said.set_query(words);
         }
         PickerAction::Search { words: words.to_owned(), scope: self.state.scope() }
-    }
-
-    pub(super) fn browse_said(&mut self, event: &Event) -> PickerAction {
-        let page = self.scroll.page();
-        let View::Said(said) = &mut self.view else { return PickerAction::Nothing };
-        if let Some(words) = edited(said.query(), event) {
-            if words == "?" {
-                self.mode = Mode::Help(Help::default());
-                return PickerAction::Nothing;
-            }
-            return self.search_said(&words);
-        }
-        let Event::Key(key) = event else { return PickerAction::Nothing };
-        if let Some(rows) = rows_moved(*key, page) {
-            said.move_by(rows);
-        }
-        let has = |modifier| key.modifiers.contains(modifier);
-        match key.code {
-            KeyCode::Char('c') if has(KeyModifiers::CONTROL) => return PickerAction::Close,
-            KeyCode::Char('f') if has(KeyModifiers::CONTROL) => return self.toggle_said(),
-            KeyCode::Char('i' | 'I') if has(KeyModifiers::ALT) => return self.next_tool(),
-            KeyCode::Char('p' | 'P') if has(KeyModifiers::ALT) => {
-                self.shows_detail = !self.shows_detail;
-            }
-            KeyCode::F(1) => self.mode = Mode::Help(Help::default()),
-            KeyCode::Esc if said.query().is_empty() => return self.toggle_said(),
-            KeyCode::Esc => return self.search_said(""),
-            KeyCode::Tab => {
-                let words = said.query().to_owned();
-                self.next_scope();
-                return self.search_said(&words);
-            }
-            KeyCode::Enter => {
-                let Some(hit) = said.selected() else { return PickerAction::Nothing };
-                let session = (hit.session.place, hit.session.key.clone());
-                return match hit.entry.clone() {
-                    Some(entry) => PickerAction::ChooseEntry { session, entry },
-                    None => PickerAction::Choose(session),
-                };
-            }
-            _ => {}
-        }
-        PickerAction::Nothing
     }
 
     pub(super) fn draw_said_head(&self, said: &SaidState, area: Rect, buf: &mut Buffer) {

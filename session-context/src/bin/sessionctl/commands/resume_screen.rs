@@ -39,6 +39,7 @@ pub(super) async fn choose(
         options.search = options.search.with_index();
     }
     OWNER.clone_into(&mut options.owner);
+    options.theme = screen::theme(context.color);
     let mut picker = options.picker();
     loop {
         let mut screen = screen::open()?;

@@ -39,7 +39,7 @@ pub(super) async fn show(
     context: &Context,
 ) -> Result<Option<Box<Navigation>>, Failure> {
     let (mut manager, notice) = open(target, context).await?;
-    options.notice = notice;
+    (options.notice, options.theme) = (notice, screen::theme(context.color));
     let mut screen = screen::open()?;
     let outcome = select_in_tree(&mut screen, &mut manager, options).await;
     drop(screen);
