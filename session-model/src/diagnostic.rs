@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::{ObjectBuilder, RawJson, to_raw_json};
 
 /// How much a [`Diagnostic`] matters.
@@ -19,7 +21,7 @@ pub enum Severity {
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $severity:ident;)+) => {
         /// What a [`Diagnostic`] is about.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum DiagnosticCode {
             $($(#[doc = $doc])+ $name,)+
@@ -121,7 +123,7 @@ impl fmt::Display for DiagnosticCode {
 }
 
 /// One thing a reader found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// What it is about.

@@ -7,6 +7,7 @@ mod find;
 mod known;
 mod lineage;
 mod look;
+mod noted;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub(crate) use cwd::cwd_stat;
 pub use cwd::{CwdFilter, CwdState};
 use known::KnownSummaries;
 pub use lineage::{Kinship, LineageNode, lineage};
+use noted::Noted;
 pub use row::SessionRow;
 
 /// How many files are looked at in one call of the storage.
@@ -172,12 +174,16 @@ async fn list_places(
     let (mut done, total) = (0, files.iter().map(Vec::len).sum());
     for (place, files) in files.into_iter().enumerate() {
         let storage = places[place].0;
+        let mut noted = Noted::beside(storage);
         for batch in files.chunks(BATCH) {
             let find = |file: &SessionFile| known?.find(place, &file.meta);
-            let found: Vec<_> = batch.iter().map(find).collect();
+            let mut found: Vec<_> = batch.iter().map(find).collect();
+            noted.fill(batch.iter().map(|file| &file.meta), &mut found);
             let new = batch.iter().zip(&found).filter(|(_, found)| found.is_none());
             let new: Vec<_> = new.map(|(file, _)| file.meta.clone()).collect();
-            let mut new = look::look(storage, &new).await.into_iter();
+            let new = look::look(storage, &new).await;
+            noted.keep(new.iter().flatten());
+            let mut new = new.into_iter();
             for (file, found) in batch.iter().zip(found) {
                 let meta = &file.meta;
                 let row = match found {

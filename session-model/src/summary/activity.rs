@@ -1,5 +1,7 @@
 //! When somebody last said something.
 
+use serde::{Deserialize, Serialize};
+
 use super::Records;
 use crate::entry::{Entry, EntryKind};
 use crate::time;
@@ -18,7 +20,7 @@ pub struct Activity {
 }
 
 /// How the time of a session's last activity is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ActivityOrigin {
     /// It is the time of the newest message.

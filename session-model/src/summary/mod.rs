@@ -5,6 +5,7 @@ mod cut;
 mod first_message;
 mod glance;
 mod json;
+mod note;
 mod parts;
 mod read;
 mod status;

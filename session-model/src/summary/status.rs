@@ -1,12 +1,14 @@
 //! How a conversation stands.
 
+use serde::{Deserialize, Serialize};
+
 use super::Records;
 use crate::entry::{Entry, EntryKind};
 use crate::json::RawJson;
 use crate::message::Content;
 
 /// How a conversation stands, judged by its last messages in file order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SessionStatus {
     /// The last answer is whole, or as long as it was allowed to be.

@@ -1,5 +1,7 @@
 //! What a session is called.
 
+use serde::{Deserialize, Serialize};
+
 use super::Records;
 use crate::entry::{Entry, EntryKind};
 use crate::preview::one_line;
@@ -24,7 +26,7 @@ pub struct Title {
 ///
 /// The file's beginning goes before its entries because it is always read, so that a session is
 /// called the same however much of it was read. Who renames a session changes both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TitleOrigin {
     /// The title slot.

@@ -4,6 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use session_model::message::UsageTotals;
 use session_model::storage::StorageKey;
 
+use super::entries::{self, NewEntry};
+use super::summaries::{self, Noted};
 use crate::outbox::{self, Outgoing};
 
 /// How far a session is indexed, and what was found so far.
@@ -34,16 +36,8 @@ pub(super) struct Shown {
     pub(super) activity_ms: Option<i64>,
     pub(super) status: &'static str,
     pub(super) problem: Option<String>,
-}
-
-/// An entry to be added.
-#[derive(Clone, Debug)]
-pub(super) struct NewEntry {
-    pub(super) id: Option<String>,
-    pub(super) parent: Option<String>,
-    pub(super) kind: String,
-    pub(super) offset: u64,
-    pub(super) length: u64,
+    /// What is kept for lists; `None` if that must be found out again.
+    pub(super) noted: Option<Noted>,
 }
 
 /// A step of one session.
@@ -155,7 +149,7 @@ fn remove(transaction: &Transaction<'_>, key: &StorageKey) -> rusqlite::Result<(
         .prepare_cached(&format!("DELETE FROM entry WHERE session = {session}"))?
         .execute([key.as_str()])?;
     transaction.prepare_cached("DELETE FROM session WHERE key = ?")?.execute([key.as_str()])?;
-    Ok(())
+    summaries::forget(transaction, key.as_str())
 }
 
 /// Answers `false`, and changes nothing, if the session is not where the change begins.
@@ -188,7 +182,7 @@ fn advance_session(transaction: &Transaction<'_>, advance: &Advance) -> rusqlite
     }
     let to = &advance.to;
     let first = to.entries - advance.entries.len() as u64;
-    let is_regular = add_entries(transaction, session, first, &advance.entries)?;
+    let is_regular = entries::add(transaction, session, first, &advance.entries)?;
     transaction
         .prepare_cached(
             "UPDATE session SET version = ?, size = ?, modified = ?, identity = ?,
@@ -233,6 +227,7 @@ fn advance_session(transaction: &Transaction<'_>, advance: &Advance) -> rusqlite
                 shown.problem,
                 session,
             ])?;
+        summaries::keep(transaction, advance.key.as_str(), shown.noted.as_ref())?;
     }
     Ok(true)
 }
@@ -245,50 +240,4 @@ fn was_regular(transaction: &Transaction<'_>, session: i64, first: u64) -> rusql
     transaction
         .prepare_cached("SELECT regular FROM session WHERE session = ?")?
         .query_row([session], |row| row.get(0))
-}
-
-/// Adds entries from a place on; tells whether each has an id of its own and hangs from an earlier
-/// one.
-fn add_entries(
-    transaction: &Transaction<'_>,
-    session: i64,
-    first: u64,
-    entries: &[NewEntry],
-) -> rusqlite::Result<bool> {
-    let mut find =
-        transaction.prepare_cached("SELECT ordinal FROM entry WHERE session = ? AND id = ?")?;
-    let mut insert = transaction.prepare_cached(
-        "INSERT OR IGNORE INTO entry (session, ordinal, id, parent, type, offset, length)
-         VALUES (?, ?, ?, ?, ?, ?, ?)",
-    )?;
-    let mut is_regular = true;
-    let mut previous: Option<(&str, i64)> = None;
-    for (ordinal, entry) in (first as i64..).zip(entries) {
-        let parent = match entry.parent.as_deref() {
-            None => None,
-            Some(parent) if entry.id.as_deref() == Some(parent) => None,
-            Some(parent) => match previous.filter(|(id, _)| *id == parent) {
-                Some((_, at)) => Some(at),
-                None => {
-                    let at: Option<i64> =
-                        find.query_row((session, parent), |row| row.get(0)).optional()?;
-                    is_regular &= at.is_some();
-                    at
-                }
-            },
-        };
-        let added = insert.execute(params![
-            session,
-            ordinal,
-            entry.id,
-            parent,
-            entry.kind,
-            entry.offset as i64,
-            entry.length as i64,
-        ])?;
-        is_regular &= added == 1 && entry.id.is_some();
-        // Of entries with one id the first counts, whatever stands in between.
-        previous = entry.id.as_deref().filter(|_| added == 1).map(|id| (id, ordinal));
-    }
-    Ok(is_regular)
 }

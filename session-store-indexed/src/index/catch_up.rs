@@ -13,11 +13,14 @@ use session_model::storage::{
 use session_model::summary::{FileParts, HEAD_BYTES, SessionSummary, SummaryError, TAIL_BYTES};
 
 use super::Mark;
-use super::apply::{Advance, Change, Known, NewEntry, Shown};
+use super::apply::{Advance, Change, Known, Shown};
+use super::entries::NewEntry;
 use super::fingerprint::{fingerprint, identity, samples};
+use super::summaries::Noted;
 
-/// How much of a file is read at once; more if a line is longer.
-const CHUNK: u64 = 8 << 20;
+/// How much of a file is read at once, so that it stays in the cache of a processor; more if a line
+/// is longer.
+const CHUNK: u64 = 1 << 20;
 
 /// A session on the way from its indexed part to the end of its file.
 #[derive(Debug)]
@@ -169,7 +172,9 @@ impl<'a> CatchUp<'a> {
     }
 
     async fn shown(&self, problem: Option<String>) -> Result<Shown, StorageError> {
-        Ok(match summary(self.storage, &self.key).await? {
+        let (meta, summary) = summary(self.storage, &self.key).await?;
+        let noted = Noted::new(&meta, summary.as_ref().ok());
+        Ok(match summary {
             Ok(summary) => Shown {
                 id: Some(summary.id),
                 cwd: summary.cwd,
@@ -179,29 +184,32 @@ impl<'a> CatchUp<'a> {
                 activity_ms: summary.activity.map(|activity| activity.at_ms),
                 status: summary.status.as_str(),
                 problem,
+                noted,
             },
             Err(error) => {
                 let problem = problem.or_else(|| Some(error.to_string()));
-                Shown { status: "unknown", problem, ..Shown::default() }
+                Shown { status: "unknown", problem, noted, ..Shown::default() }
             }
         })
     }
 }
 
-/// Reads what a list shows of a session.
+/// Reads what a list shows of a session, and in which state of the file.
 pub(crate) async fn summary(
     storage: &dyn SessionStorage,
     key: &StorageKey,
-) -> Result<Result<SessionSummary, SummaryError>, StorageError> {
+) -> Result<(ObjectMeta, Result<SessionSummary, SummaryError>), StorageError> {
     let mut head = HEAD_BYTES;
     loop {
         let peeked = storage.peek(std::slice::from_ref(key), head, TAIL_BYTES).await;
         let Some(peek) = peeked.into_iter().next() else {
-            return Ok(Err(SummaryError::NeedMore { head }));
+            return Err(StorageError::NotFound { key: key.clone() });
         };
-        match SessionSummary::from_parts(&FileParts::from(peek?)) {
+        let peek = peek?;
+        let meta = peek.meta.clone();
+        match SessionSummary::from_parts(&FileParts::from(peek)) {
             Err(SummaryError::NeedMore { head: more }) if more > head => head = more,
-            read => return Ok(read),
+            read => return Ok((meta, read)),
         }
     }
 }

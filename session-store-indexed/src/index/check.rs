@@ -52,6 +52,13 @@ fn find(connection: &Connection) -> rusqlite::Result<Vec<IndexDifference>> {
             ),
         ),
         (
+            "what lists show of it differs",
+            // What is not kept yet is no difference.
+            "SELECT key FROM main.summary AS ours JOIN fresh.summary AS theirs USING (key, version)
+             WHERE ours.note IS NOT theirs.note"
+                .to_owned(),
+        ),
+        (
             "its entries differ",
             format!(
                 "SELECT DISTINCT key FROM (SELECT * FROM ({ours} EXCEPT {theirs})

@@ -6,6 +6,7 @@
 mod apply;
 mod catch_up;
 mod check;
+mod entries;
 mod error;
 mod fingerprint;
 mod options;
@@ -13,6 +14,7 @@ mod queue;
 mod read;
 mod schema;
 mod session;
+mod summaries;
 mod worker;
 
 pub use check::IndexDifference;
@@ -21,6 +23,7 @@ pub use options::IndexOptions;
 pub use queue::IndexStatus;
 pub use read::{IndexStats, SessionFilter};
 pub use session::IndexedSession;
+pub use summaries::Summaries;
 
 pub(crate) use apply::{Known, known};
 pub(crate) use catch_up::summary;

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
+use crate::sqlite::Schema;
 use crate::{DatabaseDiagnostic, DatabaseError};
 
 /// Marks a database as an index of sessions.
 const APPLICATION_ID: i32 = 0x5345_5349;
 
 /// Each step brings the schema to the version of its place, counted from 1.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "
 CREATE TABLE session (
     session INTEGER PRIMARY KEY,
@@ -60,68 +61,45 @@ INSERT INTO state VALUES (0);
 ",
     "CREATE INDEX session_activity ON session(activity DESC, key);",
     crate::outbox::SCHEMA,
+    "
+CREATE TABLE summary (
+    key TEXT PRIMARY KEY,
+    version TEXT NOT NULL,
+    note TEXT
+) WITHOUT ROWID;
+",
 ];
 
-/// Makes the tables, or brings them up to date, in one transaction.
-///
-/// A database of something else, or of a newer version, counts as damaged: it is moved aside, and
-/// its successor is made from the session files.
+const SCHEMA: Schema = Schema {
+    application: APPLICATION_ID,
+    what: "index of sessions",
+    version: MIGRATIONS.len() as i32,
+    tables: &[
+        "session",
+        "entry",
+        "state",
+        "summary",
+        "outbox",
+        "agreed",
+        "claimed",
+        "published_object",
+        "blocked",
+    ],
+    update: |transaction, version| {
+        let mut steps = MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0));
+        steps.try_for_each(|step| transaction.execute_batch(step))
+    },
+};
+
+/// Makes the tables, or brings them up to date.
 pub(crate) fn prepare(
     connection: &mut Connection,
     path: &Path,
     _predecessor: Option<&Path>,
 ) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
-    let failed = |error| DatabaseError::from_sqlite(path, error);
-    let damaged = |reason| Err(DatabaseError::Damaged { path: path.to_owned(), reason });
-    // What a loss of power takes from the index is read from the files again.
-    let journal: String =
-        connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
-    if journal.eq_ignore_ascii_case("wal") {
-        connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-    }
+    SCHEMA.prepare(connection, path)?;
     connection.set_prepared_statement_cache_capacity(32);
-    if version(connection).map_err(failed)? == MIGRATIONS.len() && is_ours(connection) {
-        return match connection.query_row("SELECT complete FROM state", [], |_| Ok(())) {
-            Ok(()) => Ok(Vec::new()),
-            Err(error) => match DatabaseError::from_sqlite(path, error) {
-                DatabaseError::Failed { .. } => damaged("a table is missing".to_owned()),
-                error => Err(error),
-            },
-        };
-    }
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let version = version(&transaction).map_err(failed)?;
-    let tables: i64 = transaction
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(failed)?;
-    if tables > 0 && !is_ours(&transaction) {
-        return damaged("it is no index of sessions".to_owned());
-    }
-    if version > MIGRATIONS.len() {
-        return damaged(format!(
-            "its version {version} is newer than {}, the newest known here",
-            MIGRATIONS.len()
-        ));
-    }
-    for step in &MIGRATIONS[version..] {
-        transaction.execute_batch(step).map_err(failed)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64).map_err(failed)?;
-    transaction.commit().map_err(failed)?;
     Ok(Vec::new())
-}
-
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
-    connection
-        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        .map(|version| usize::try_from(version).unwrap_or(usize::MAX))
-}
-
-fn is_ours(connection: &Connection) -> bool {
-    let id = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
-    id.is_ok_and(|id| id == APPLICATION_ID)
 }
 
 /// Tells whether every session was looked at since the database was made.

@@ -185,19 +185,23 @@ impl Worker<'_> {
     /// Marks every session whose row does not say what its file is.
     fn find_differences(&mut self, work: &mut Work) -> Result<(), IndexError> {
         let files = block_on(session_files(self.storage))?;
-        let mut rows: BTreeMap<String, (String, u64)> = self.database.run(|connection| {
+        let mut rows: BTreeMap<String, (String, u64, bool)> = self.database.run(|connection| {
             connection
-                .prepare_cached("SELECT key, version, size FROM session")?
+                .prepare_cached(
+                    "SELECT key, s.version, size, s.version IS m.version
+                     FROM session AS s LEFT JOIN summary AS m USING (key)",
+                )?
                 .query_map([], |row| {
-                    Ok((row.get(0)?, (row.get(1)?, row.get::<_, i64>(2)? as u64)))
+                    let size = row.get::<_, i64>(2)? as u64;
+                    Ok((row.get(0)?, (row.get(1)?, size, row.get(3)?)))
                 })?
                 .collect()
         })?;
         for meta in files {
             let row = rows.remove(meta.key.as_str());
-            if row
-                .is_none_or(|(version, size)| version != meta.version.as_str() || size != meta.size)
-            {
+            if row.is_none_or(|(version, size, has_summary)| {
+                version != meta.version.as_str() || size != meta.size || !has_summary
+            }) {
                 work.mark(meta.key, Mark::Differs);
             }
         }

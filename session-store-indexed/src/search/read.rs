@@ -127,7 +127,7 @@ impl<'a> SessionReader<'a> {
     }
 
     async fn shown(&self) -> Result<Shown, StorageError> {
-        Ok(match summary(self.storage, &self.key).await? {
+        Ok(match summary(self.storage, &self.key).await?.1 {
             Ok(summary) => Shown {
                 id: Some(summary.id),
                 cwd: summary.cwd,

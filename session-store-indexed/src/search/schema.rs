@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::sqlite::Schema;
 use crate::{DatabaseDiagnostic, DatabaseError};
 
 /// Marks a database as a full-text index of sessions.
@@ -66,48 +67,21 @@ CREATE TABLE block (
 CREATE INDEX block_term ON block(segment, term);
 ";
 
-/// Makes the tables in one transaction, unless they are there.
+const SCHEMA: Schema = Schema {
+    application: APPLICATION_ID,
+    what: "full-text index of sessions",
+    version: VERSION,
+    tables: &TABLES,
+    update: |transaction, _| create(transaction),
+};
+
+/// Makes the tables, unless they are there.
 pub(super) fn prepare(
     connection: &mut Connection,
     path: &Path,
     _predecessor: Option<&Path>,
 ) -> Result<Vec<DatabaseDiagnostic>, DatabaseError> {
-    let failed = |error| DatabaseError::from_sqlite(path, error);
-    let damaged = |reason| Err(DatabaseError::Damaged { path: path.to_owned(), reason });
-    // What a loss of power takes from the index is read from the files again.
-    let journal: String =
-        connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
-    if journal.eq_ignore_ascii_case("wal") {
-        connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-    }
-    connection.pragma_update(None, "cache_size", -16 * 1024).map_err(failed)?;
-    if version(connection).map_err(failed)? == (APPLICATION_ID, VERSION) {
-        return match is_whole(connection).map_err(failed)? {
-            true => Ok(Vec::new()),
-            false => damaged("a table is missing".to_owned()),
-        };
-    }
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let (application, version) = version(&transaction).map_err(failed)?;
-    let tables: i64 = transaction
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(failed)?;
-    if tables > 0 && application != APPLICATION_ID {
-        return damaged("it is no full-text index of sessions".to_owned());
-    }
-    if version > VERSION {
-        return damaged(format!("its version {version} is newer than {VERSION}"));
-    }
-    if version < VERSION || !is_whole(&transaction).map_err(failed)? {
-        for table in TABLES {
-            transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}")).map_err(failed)?;
-        }
-        transaction.execute_batch(CREATE).map_err(failed)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-    transaction.commit().map_err(failed)?;
+    SCHEMA.prepare(connection, path)?;
     Ok(Vec::new())
 }
 
@@ -124,19 +98,4 @@ fn create(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
     transaction.execute_batch(CREATE)
-}
-
-fn version(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
-    let value = |name| connection.pragma_query_value(None, name, |row| row.get(0));
-    Ok((value("application_id")?, value("user_version")?))
-}
-
-fn is_whole(connection: &Connection) -> rusqlite::Result<bool> {
-    let names = TABLES.map(|table| format!("'{table}'")).join(", ");
-    let count: i64 = connection.query_row(
-        &format!("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ({names})"),
-        [],
-        |row| row.get(0),
-    )?;
-    Ok(count == TABLES.len() as i64)
 }

@@ -6,10 +6,12 @@ mod database;
 mod error;
 mod files;
 mod patience;
+mod schema;
 
 pub(crate) use database::Database;
 pub use error::DatabaseError;
 pub(crate) use files::{private, with_suffix};
+pub(crate) use schema::Schema;
 
 use std::sync::Arc;
 use std::time::Duration;

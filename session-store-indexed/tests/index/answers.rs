@@ -1,5 +1,8 @@
 //! What the index answers.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use pollster::block_on;
 use rusqlite::Connection;
 use session_model::SessionDocument;
@@ -7,6 +10,7 @@ use session_model::document::LoadOptions;
 use session_model::message::UsageTotals;
 use session_model::storage::{PutOptions, SessionStorage, SessionStorageExt};
 use session_store_indexed::index::{IndexError, SessionFilter};
+use session_store_indexed::storage::IndexedStorage;
 
 use crate::support::{Place, Test, append, header, key, keys, message};
 
@@ -15,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("children_and_lineage_follow_ids_and_paths", children_and_lineage_follow_ids_and_paths),
     ("a_path_reads_its_entries_only", a_path_reads_its_entries_only),
     ("paths_of_irregular_files_are_those_of_the_tree", irregular_paths),
+    ("many_entries_are_added_as_few_are", many_entries_are_added_as_few_are),
     ("a_last_line_without_its_end_is_in_the_path", unended_line),
     ("a_rewritten_file_begins_a_generation", a_rewritten_file_begins_a_generation),
     ("a_check_finds_what_is_wrong", a_check_finds_what_is_wrong),
@@ -76,10 +81,7 @@ fn children_and_lineage_follow_ids_and_paths() {
     assert_eq!(of(storage.lineage(&key("x")).unwrap()), ["y"]);
 }
 
-fn path(
-    storage: &session_store_indexed::storage::IndexedStorage,
-    leaf: Option<&str>,
-) -> (Vec<String>, bool) {
+fn path(storage: &IndexedStorage, leaf: Option<&str>) -> (Vec<String>, bool) {
     let path = block_on(storage.path(&key("s"), leaf)).unwrap();
     let ids = path.entries.iter().map(|entry| entry.id().unwrap_or_default().into_owned());
     (ids.collect(), path.read_whole)
@@ -106,6 +108,45 @@ fn a_path_reads_its_entries_only() {
     assert!(matches!(unknown, IndexError::NoEntry { id, .. } if id == "z"));
 }
 
+/// The ids on the path to the last entry, as the whole file says.
+fn path_in_tree(storage: &IndexedStorage) -> Vec<String> {
+    let (_, file) = block_on(storage.read_all(&key("s"))).unwrap();
+    let document = SessionDocument::load(file, &LoadOptions::default()).unwrap().document;
+    let tree = document.tree();
+    let nodes = tree.path_to(tree.leaf().unwrap()).into_iter();
+    nodes.map(|node| tree.entry(node).id().unwrap_or_default().into_owned()).collect()
+}
+
+fn many_entries_are_added_as_few_are() {
+    // An entry's id, and its parent's, that are not as all others.
+    for (at, id, parent) in [
+        (0, "e0", None),
+        (100, "e100", Some("e3")),
+        (100, "e5", Some("e99")),
+        (101, "e99", Some("e100")),
+        (100, "e100", Some("e150")),
+    ] {
+        let ids: Vec<_> =
+            (0..200).map(|n| if n == at { id.to_owned() } else { format!("e{n}") }).collect();
+        let lines: Vec<_> = (0..200)
+            .map(|n| match n {
+                _ if n == at => message(id, parent, "user", ""),
+                0 => message(&ids[0], None, "user", ""),
+                _ if n % 10 == 3 => message(&ids[n], Some(&ids[n / 2]), "user", ""),
+                _ => message(&ids[n], Some(&ids[n - 1]), "user", ""),
+            })
+            .collect();
+        let place = Place::new();
+        let storage = place.open();
+        append(&storage, &key("s"), &(header("s", "") + &lines[..70].concat()));
+        storage.catch_up(|_| {}).unwrap();
+        append(&storage, &key("s"), &lines[70..].concat());
+        let is_odd = id != format!("e{at}") || parent == Some("e150");
+        assert_eq!(path(&storage, None), (path_in_tree(&storage), is_odd), "{at} {id} {parent:?}");
+        assert_eq!(storage.check(|_| {}).unwrap(), []);
+    }
+}
+
 fn irregular_paths() {
     for lines in [
         // An id twice, a parent that comes later, a cycle, an unknown parent, no id.
@@ -119,15 +160,7 @@ fn irregular_paths() {
         let storage = place.open();
         append(&storage, &key("s"), &(header("s", "") + &lines.concat()));
         storage.catch_up(|_| {}).unwrap();
-        let (_, file) = block_on(storage.read_all(&key("s"))).unwrap();
-        let document = SessionDocument::load(file, &LoadOptions::default()).unwrap().document;
-        let tree = document.tree();
-        let nodes = tree.path_to(tree.leaf().unwrap());
-        let want: Vec<_> = nodes
-            .into_iter()
-            .map(|node| tree.entry(node).id().unwrap_or_default().into_owned())
-            .collect();
-        assert_eq!(path(&storage, None), (want, true), "{lines:?}");
+        assert_eq!(path(&storage, None), (path_in_tree(&storage), true), "{lines:?}");
         assert_eq!(storage.check(|_| {}).unwrap(), []);
     }
 }
@@ -164,16 +197,26 @@ fn a_check_finds_what_is_wrong() {
     for name in ["a", "b", "c"] {
         let text = header(name, "") + &message("m", None, "user", "");
         append(&storage, &key(name), &text);
+        // Summaries are kept of files that have not just been changed.
+        let file = File::options().write(true).open(place.root().join(key(name).as_str()));
+        file.unwrap().set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
     }
     assert_eq!(storage.check(|_| {}).unwrap(), []);
     let database = Connection::open(place.database()).unwrap();
     database.execute("UPDATE session SET title = 'x' WHERE id = 'a'", []).unwrap();
     let of_b = "(SELECT session FROM session WHERE id = 'b')";
     database.execute(&format!("UPDATE entry SET offset = 1 WHERE session = {of_b}"), []).unwrap();
+    let of_c = "key LIKE '%/c.jsonl'";
+    database.execute(&format!("UPDATE summary SET note = '' WHERE {of_c}"), []).unwrap();
     let found = storage.check(|_| {}).unwrap();
     let found: Vec<_> = found.iter().map(|found| (&*found.key, found.what)).collect();
-    let (a, b) = (key("a"), key("b"));
-    assert_eq!(found, [(a.as_str(), "its row differs"), (b.as_str(), "its entries differ")]);
+    let [a, b, c] = ["a", "b", "c"].map(key);
+    let differences = [
+        (a.as_str(), "its row differs"),
+        (c.as_str(), "what lists show of it differs"),
+        (b.as_str(), "its entries differ"),
+    ];
+    assert_eq!(found, differences);
 }
 
 fn switching_there_and_back_changes_no_byte() {

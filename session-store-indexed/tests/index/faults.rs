@@ -20,6 +20,7 @@ pub const TESTS: &[Test] = &[
     ("a_database_that_is_deleted_is_made_again", a_database_that_is_deleted_is_made_again),
     ("a_lock_held_elsewhere_delays_no_append", a_lock_held_elsewhere_delays_no_append),
     ("damaged_foreign_and_newer_databases_are_set_aside", set_aside),
+    ("an_older_database_is_brought_up_to_date", an_older_database_is_brought_up_to_date),
     #[cfg(unix)]
     ("the_database_is_private", the_database_is_private),
 ];
@@ -145,7 +146,7 @@ fn set_aside() {
             fs::remove_file(path).unwrap();
             Connection::open(path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
         }),
-        ("its version 99 is newer than 3, the newest known here", |path| {
+        ("its version 99 is newer than 4, the newest known here", |path| {
             Connection::open(path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         }),
     ];
@@ -166,6 +167,29 @@ fn set_aside() {
         let (listed, _) = block_on(storage.list_all(None, Default::default()));
         assert_eq!(listed.len(), 1, "{listed:?}");
     }
+}
+
+fn an_older_database_is_brought_up_to_date() {
+    let place = Place::new();
+    let storage = place.open();
+    append(&storage, &key("a"), &(header("a", "") + &message("m", None, "user", "")));
+    drop(storage);
+    let database = Connection::open(place.database()).unwrap();
+    database.execute_batch("DROP TABLE summary; PRAGMA user_version = 3").unwrap();
+    drop(database);
+    let storage = place.open();
+    assert_eq!(storage.check(|_| {}).unwrap(), []);
+    assert_eq!(storage.diagnostics(), []);
+    assert_eq!(keys(&storage), ["sessions/b/a.jsonl"]);
+    drop(storage);
+    let database = Connection::open(place.database()).unwrap();
+    database.execute_batch("DROP TABLE entry").unwrap();
+    drop(database);
+    let diagnostics = place.open().diagnostics();
+    let [DatabaseDiagnostic::SetAside { reason, .. }] = &diagnostics[..] else {
+        panic!("{diagnostics:?}");
+    };
+    assert!(reason.contains("a table is missing"), "{reason}");
 }
 
 #[cfg(unix)]

@@ -1,13 +1,15 @@
 //! The command and `open_storage` with an index.
 #![allow(clippy::unwrap_used)]
 
+mod listing;
+
 use std::path::Path;
 use std::process::Command;
 use std::slice;
 
 use session_context::open_storage;
 
-const DEMO: &str = include_str!("../examples/data/demo.jsonl");
+const DEMO: &str = include_str!("../../examples/data/demo.jsonl");
 
 fn index(root: &Path, args: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))

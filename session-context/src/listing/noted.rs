@@ -1,0 +1,97 @@
+//! Summaries that the index beside the sessions keeps.
+
+#[cfg(feature = "indexed")]
+use std::time::Duration;
+
+#[cfg(feature = "indexed")]
+use session_model::layout::SESSIONS_DIR;
+#[cfg(feature = "indexed")]
+use session_model::storage::StorageKey;
+use session_model::storage::{ObjectMeta, SessionStorage};
+use session_model::summary::SessionSummary;
+#[cfg(feature = "indexed")]
+use session_store_indexed::{
+    index::{IndexError, IndexOptions, Summaries},
+    storage::INDEX_FILE,
+};
+
+use super::SessionRow;
+
+/// How long a lock held by another program is waited for: looking into the files takes no longer.
+#[cfg(feature = "indexed")]
+const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The index of a place; one that cannot be used is as good as none.
+#[cfg(feature = "indexed")]
+#[derive(Debug)]
+pub(super) struct Noted(Option<Summaries>);
+
+#[cfg(feature = "indexed")]
+impl Noted {
+    /// Opens the index beside the sessions of a storage, if there is one.
+    pub(super) fn beside(storage: &dyn SessionStorage) -> Self {
+        let sessions = StorageKey::new(SESSIONS_DIR).ok();
+        let sessions = sessions.and_then(|sessions| storage.local_path(&sessions));
+        let database = sessions.map(|sessions| sessions.with_file_name(INDEX_FILE));
+        let options = IndexOptions::default().busy_timeout(BUSY_TIMEOUT);
+        let mut noted = Self(None);
+        if let Some(database) = database.filter(|database| database.is_file()) {
+            noted.0 = noted.usable(Summaries::open(database, options));
+        }
+        noted
+    }
+
+    /// Fills in the summaries that are missing, of files that are as they were.
+    pub(super) fn fill<'a>(
+        &mut self,
+        files: impl Iterator<Item = &'a ObjectMeta>,
+        found: &mut [Option<SessionSummary>],
+    ) {
+        let Some(summaries) = &mut self.0 else { return };
+        let (files, missing): (Vec<_>, Vec<_>) =
+            files.zip(found).filter(|(_, found)| found.is_none()).unzip();
+        let noted = summaries.find(&files);
+        for (missing, noted) in missing.into_iter().zip(self.usable(noted).unwrap_or_default()) {
+            *missing = noted;
+        }
+    }
+
+    /// Keeps what was found out by looking into files.
+    pub(super) fn keep<'a>(&mut self, rows: impl Iterator<Item = &'a SessionRow>) {
+        let Some(summaries) = &mut self.0 else { return };
+        let seen = rows.filter_map(|row| Some((row.meta.as_ref()?, row.summary.as_ref().ok()?)));
+        let kept = summaries.keep(seen);
+        self.usable(kept);
+    }
+
+    /// Makes no further use of the index after an error.
+    fn usable<T>(&mut self, answer: Result<T, IndexError>) -> Option<T> {
+        answer
+            .inspect_err(|error| {
+                tracing::debug!(%error, "the index is not used for this list");
+                self.0 = None;
+            })
+            .ok()
+    }
+}
+
+/// No index, in a build without them.
+#[cfg(not(feature = "indexed"))]
+#[derive(Debug)]
+pub(super) struct Noted;
+
+#[cfg(not(feature = "indexed"))]
+impl Noted {
+    pub(super) fn beside(_: &dyn SessionStorage) -> Self {
+        Self
+    }
+
+    pub(super) fn fill<'a>(
+        &mut self,
+        _: impl Iterator<Item = &'a ObjectMeta>,
+        _: &mut [Option<SessionSummary>],
+    ) {
+    }
+
+    pub(super) fn keep<'a>(&mut self, _: impl Iterator<Item = &'a SessionRow>) {}
+}
