@@ -12,7 +12,7 @@ type Property = fn(&[u8]);
 
 #[test]
 fn every_committed_input_holds() {
-    let properties: [(&str, Property); 11] = [
+    let properties: [(&str, Property); 12] = [
         ("breadcrumb", properties::breadcrumb),
         ("context", properties::context),
         ("file", properties::file),
