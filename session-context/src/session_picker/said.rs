@@ -48,12 +48,7 @@ impl SaidSearcher {
             // Whoever listens sees that nobody is there.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let Ok(runtime) = runtime else { return };
-            runtime.block_on(async {
-                tokio::select! {
-                    () = sender.closed() => {}
-                    () = look(&search, &request, &LIMITS, &sender) => {}
-                }
-            });
+            runtime.block_on(serve(&search, &request, &LIMITS, &sender));
         });
         Self(found)
     }
@@ -68,7 +63,21 @@ impl SaidSearcher {
     }
 }
 
-pub(super) async fn look(
+/// Searches until all is found or nobody waits for it any more.
+pub(super) async fn serve(
+    search: &SessionSearch,
+    request: &SearchRequest,
+    limits: &[Duration],
+    sender: &UnboundedSender<SaidFound>,
+) {
+    tokio::select! {
+        biased;
+        () = sender.closed() => {}
+        () = look(search, request, limits, sender) => {}
+    }
+}
+
+async fn look(
     search: &SessionSearch,
     request: &SearchRequest,
     limits: &[Duration],
