@@ -48,12 +48,7 @@ impl SaidSearcher {
             // Whoever listens sees that nobody is there.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let Ok(runtime) = runtime else { return };
-            runtime.block_on(async {
-                tokio::select! {
-                    () = sender.closed() => {}
-                    () = look(&search, &request, &LIMITS, &sender) => {}
-                }
-            });
+            runtime.block_on(serve(&search, &request, &LIMITS, &sender));
         });
         Self(found)
     }
@@ -68,7 +63,21 @@ impl SaidSearcher {
     }
 }
 
-pub(super) async fn look(
+/// Searches until all is found or nobody waits for it any more.
+pub(super) async fn serve(
+    search: &SessionSearch,
+    request: &SearchRequest,
+    limits: &[Duration],
+    sender: &UnboundedSender<SaidFound>,
+) {
+    tokio::select! {
+        biased;
+        () = sender.closed() => {}
+        () = look(search, request, limits, sender) => {}
+    }
+}
+
+async fn look(
     search: &SessionSearch,
     request: &SearchRequest,
     limits: &[Duration],
@@ -103,6 +112,8 @@ pub(super) async fn look(
 pub struct SaidState {
     query: String,
     results: SearchResults,
+    /// Whether they are those of earlier words.
+    is_stale: bool,
     /// How far the search has come; `None` while none is under way.
     progress: Option<Option<SearchProgress>>,
     cursor: usize,
@@ -119,7 +130,7 @@ impl SaidState {
     pub fn set_query(&mut self, query: &str) {
         query.clone_into(&mut self.query);
         self.cursor = 0;
-        self.progress = Some(None);
+        (self.progress, self.is_stale) = (Some(None), true);
         if query.is_empty() {
             (self.progress, self.results) = (None, SearchResults::default());
         }
@@ -144,6 +155,7 @@ impl SaidState {
                 found.map_err(|error| with_sources(&error))?
             }
         };
+        self.is_stale = false;
         let before = self.selected().map(place_of).filter(|_| self.cursor > 0);
         let at =
             before.and_then(|before| results.hits.iter().position(|hit| place_of(hit) == before));
@@ -155,6 +167,11 @@ impl SaidState {
     /// Returns what was found.
     pub fn results(&self) -> &SearchResults {
         &self.results
+    }
+
+    /// Tells whether what was found is of earlier words, since nothing came of the present ones yet.
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
     }
 
     /// Returns how far the search has come, if one is under way and if that is known.

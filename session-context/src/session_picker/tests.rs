@@ -157,7 +157,7 @@ fn what_was_said_is_searched_again_with_more_time() {
         let search = SessionSearch::new(catalog(SESSIONS).await);
         let (sender, mut found) = tokio::sync::mpsc::unbounded_channel();
         let limits = [Duration::ZERO, Duration::from_secs(600)];
-        said::look(&search, &SearchRequest::new("first of"), &limits, &sender).await;
+        said::serve(&search, &SearchRequest::new("first of"), &limits, &sender).await;
         drop(sender);
         let mut trace = Vec::new();
         while let Some(found) = found.recv().await {
@@ -178,6 +178,21 @@ fn what_was_said_is_searched_again_with_more_time() {
         };
         assert_eq!(found.hits[0].session.id.as_deref(), Some("e"));
         assert!(searcher.next().await.is_none());
+    });
+}
+
+#[test]
+fn nothing_is_searched_that_nobody_waits_for() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let storage = MemoryStorage::new();
+        storage.faults().record();
+        let place = Place::agent_dir(Arc::new(storage.clone())).unwrap();
+        let search = SessionSearch::new(SessionCatalog::new(vec![place]));
+        let (sender, found) = tokio::sync::mpsc::unbounded_channel();
+        drop(found);
+        said::serve(&search, &SearchRequest::new("first"), &[Duration::MAX], &sender).await;
+        assert_eq!(storage.faults().operations(), []);
     });
 }
 

@@ -66,6 +66,7 @@ fn what_an_agent_would_go_on_with() {
     let none =
         "error: there is no session of the id zzz; `sessionctl list --all` shows those there are\n";
     dir.run("resume zzz").failed(1, none);
+    dir.run("resume s-a s-b").failed(2, "error: name one session\n");
 }
 
 #[test]

@@ -58,11 +58,13 @@ fn what_was_said_is_searched_and_chosen() {
     press(&mut picker, "alt+p");
     assert!(!drawn(&mut picker, 80, 20).contains("──"));
 
-    // In the title there is no entry.
+    // What was found before the last letter cannot be chosen.
     let action = type_text(&mut picker, "x");
+    assert_eq!(press(&mut picker, "enter"), PickerAction::Nothing);
     find(&mut picker, &catalog, action);
     assert_snapshot!("nothing_found", drawn(&mut picker, 80, 8));
     press(&mut picker, "ctrl+u");
+    // In the title there is no entry.
     let action = type_text(&mut picker, "\"retry failed downloads\"");
     find(&mut picker, &catalog, action);
     assert_eq!(press(&mut picker, "enter"), PickerAction::Choose(session));

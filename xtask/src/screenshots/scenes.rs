@@ -22,7 +22,7 @@ pub(super) struct Step {
     pub(super) shows: &'static str,
 }
 
-pub(super) const SCENES: [Scene; 2] = [
+pub(super) const SCENES: [Scene; 3] = [
     Scene {
         name: "tree",
         width: 100,
@@ -46,6 +46,20 @@ pub(super) const SCENES: [Scene; 2] = [
             Step { keys: &["Tab"], shows: "Sessions of all directories" },
             Step { keys: &[], shows: "$0.09" },
             Step { keys: &["Home", "Down"], shows: "user: Thank you, that is all." },
+        ],
+    },
+    Scene {
+        name: "search",
+        width: 100,
+        height: 18,
+        command: "sessionctl",
+        steps: &[
+            Step { keys: &["Tab"], shows: "Sessions of all directories" },
+            Step {
+                keys: &["C-f", "d", "e", "l", "a", "y", "Space", "t", "e", "s", "t"],
+                shows: "6/6",
+            },
+            Step { keys: &["Down", "Down"], shows: "› assistant: …three attempts" },
         ],
     },
 ];

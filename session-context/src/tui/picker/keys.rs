@@ -125,6 +125,7 @@ impl SessionPicker {
                 tool: foreign.tool(),
                 path: source.path.clone(),
             }),
+            View::Said(said) if said.is_stale() => None,
             View::Said(said) => said.selected().map(|hit| {
                 let session = (hit.session.place, hit.session.key.clone());
                 match hit.entry.clone() {

@@ -97,8 +97,11 @@ impl SessionPicker {
                 let dim = self.theme.style(Look::Dim);
                 buf.set_stringn(left.right() + 1, y, title, TITLE_CHARS, dim);
             }
-            if at == cursor {
-                self.mark_selected(Rect { y, height: 1, ..area }, buf);
+            let row = Rect { y, height: 1, ..area };
+            match at == cursor {
+                _ if said.is_stale() => buf.set_style(row, self.theme.style(Look::Dim)),
+                true => self.mark_selected(row, buf),
+                false => {}
             }
         }
     }
