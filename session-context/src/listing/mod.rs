@@ -80,7 +80,7 @@ pub struct ListingOptions<'a> {
     /// Whether sessions of child agents, which lie among the artifacts of others, are listed too;
     /// default: they are not.
     pub children: bool,
-    /// What is told of the progress, after every 256 files; default: nothing.
+    /// What is told of the progress, after every 64 files; default: nothing.
     pub progress: Option<&'a mut (dyn FnMut(ListingProgress) + Send)>,
 }
 

@@ -181,14 +181,14 @@ fn more_is_read_for_a_long_header_alone() {
 #[test]
 fn files_are_looked_at_in_batches() {
     let storage = MemoryStorage::new();
-    for n in 0..260 {
+    for n in 0..150 {
         put(&storage, &format!("sessions/x/{n:03}.jsonl"), &session(&n.to_string(), "/w", 1));
     }
     let mut seen = Vec::new();
     let mut note = |progress: ListingProgress| seen.push((progress.done, progress.total));
     let rows = list(&storage, &all(), ListingOptions::default().progress(&mut note));
-    assert_eq!(rows.len(), 260);
-    assert_eq!(seen, [(256, 260), (260, 260)]);
+    assert_eq!(rows.len(), 150);
+    assert_eq!(seen, [(64, 150), (128, 150), (150, 150)]);
 }
 
 #[test]
