@@ -22,7 +22,6 @@ fn on_each_backend(test: impl AsyncFn(&str)) {
         false => &["", "memory:"],
     };
     for backend in backends {
-        eprintln!("backend {backend:?}");
         pollster::block_on(test(backend));
     }
 }
