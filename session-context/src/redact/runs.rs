@@ -123,11 +123,14 @@ impl Room {
         hits: &mut Vec<Hit>,
     ) {
         self.clean.clear();
-        self.clean.extend(run.bytes().filter_map(|byte| match byte {
-            b'-' => Some(b'+'),
-            b'_' => Some(b'/'),
-            byte => IN_RUN[usize::from(byte)].then_some(byte),
-        }));
+        match memchr::memchr3(b'-', b'_', b'\n', run.as_bytes()) {
+            None => self.clean.extend_from_slice(run.trim_end_matches('=').as_bytes()),
+            Some(_) => self.clean.extend(run.bytes().filter_map(|byte| match byte {
+                b'-' => Some(b'+'),
+                b'_' => Some(b'/'),
+                byte => IN_RUN[usize::from(byte)].then_some(byte),
+            })),
+        }
         // Where the characters of the cleaned run stand; only needed where something is found.
         let mut places = Vec::new();
         let is_image = IMAGES.iter().any(|start| run.starts_with(start));

@@ -265,23 +265,31 @@ pub(super) const IS_TEXT: [bool; 256] = {
 /// How far before plain letters a text may begin with others, in bytes.
 const MAX_BEFORE: usize = 64;
 
-/// Finds where the next text may begin: before so many plain letters, zeros aside.
+/// Finds where the next text may begin: at so many plain letters, zeros aside, or before them.
 fn next_string(bytes: &[u8], from: usize) -> Option<usize> {
-    let (mut start, mut len) = (None, 0);
-    for (at, byte) in bytes.iter().enumerate().skip(from) {
-        match byte {
-            0 => continue,
-            _ if IS_TEXT[usize::from(*byte)] => len += 1,
-            0x80.. => len = 0,
-            _ => {
-                (start, len) = (None, 0);
-                continue;
-            }
+    let is_plain = |at: usize| bytes[at] == 0 || IS_TEXT[usize::from(bytes[at])];
+    let mut at = from;
+    while at + MIN_STRING <= bytes.len() {
+        // What ends a text is most often found at once if it is looked for from behind.
+        if let Some(end) = (at..at + MIN_STRING).rev().find(|at| !is_plain(*at)) {
+            at = end + 1;
+            continue;
         }
-        let began = *start.get_or_insert(at);
-        if len == MIN_STRING {
-            return Some(began.max(at.saturating_sub(MAX_BEFORE)));
+        let (mut letters, mut end) = (0, at);
+        while letters < MIN_STRING && end < bytes.len() && is_plain(end) {
+            letters += usize::from(bytes[end] != 0);
+            end += 1;
         }
+        if letters < MIN_STRING {
+            at = end + 1;
+            continue;
+        }
+        // One zero may belong to the first letter.
+        let zeros = bytes[at..].iter().take_while(|byte| **byte == 0).count();
+        at += zeros.saturating_sub(1);
+        let first = at.saturating_sub(MAX_BEFORE).max(from);
+        let before = bytes[first..at].iter().rev().take_while(|byte| **byte >= b' ').count();
+        return Some(at - before);
     }
     None
 }
