@@ -61,7 +61,7 @@ fn a_batch_is_one_write_and_one_sync() {
         let storage = started();
         let mut session = durable(&storage).await;
         storage.faults().record();
-        let entry = RawJson::parse(r#"{"type":"custom","customType":"x","n":1.0}"#).unwrap();
+        let entry = RawJson::parse(r#"{"type":"custom","customType":"x","role":"r"}"#).unwrap();
         let batch = [
             NewEntry::message(user("1")),
             NewEntry::from_json(entry),
@@ -70,6 +70,7 @@ fn a_batch_is_one_write_and_one_sync() {
         let told = session.append_batch(batch).await.unwrap();
         assert_eq!(told, ["00000001", "00000002", "00000003"]);
         assert_eq!(session.branch_ids(), ["a", "00000001", "00000002", "00000003"]);
+        assert_eq!(session.tree().entries()[2].entry_type(), "custom");
         assert_eq!(writes(&storage), [Operation::Append, Operation::Sync]);
         assert_eq!(content(&storage, &key()), Some(whole(&session)));
         assert_eq!(session.append_batch([]).await.unwrap(), Vec::<String>::new());

@@ -104,15 +104,8 @@ impl SessionHeader {
     ///
     /// A number in a string counts as that number; anything else counts as current.
     pub fn version(&self) -> f64 {
-        let version = self.line.json().as_object().and_then(|f| f.get("version").cloned());
-        match version {
-            None => 1.0,
-            Some(version) if version.is_null() => 1.0,
-            Some(version) => version
-                .as_f64()
-                .or_else(|| version.as_text()?.trim().parse().ok())
-                .unwrap_or(f64::from(CURRENT_VERSION)),
-        }
+        let [version] = self.line.json().some_fields(["version"]);
+        version_of(version)
     }
 
     /// Tells whether the file is of a format newer than this crate writes.
@@ -208,7 +201,46 @@ impl SessionHeader {
     }
 
     fn text(&self, name: &str) -> Option<String> {
-        self.line.json().as_object()?.text(name).map(|text| text.into_owned())
+        let [value] = self.line.json().some_fields([name]);
+        value.and_then(text_of)
+    }
+
+    /// Reads the fields a list shows, all at once.
+    pub(crate) fn listed(&self) -> ListedFields {
+        let names = ["id", "version", "timestamp", "cwd", "parentSession"];
+        let [id, version, timestamp, cwd, parent_session] = self.line.json().some_fields(names);
+        ListedFields {
+            id: id.and_then(text_of).unwrap_or_default(),
+            version: version_of(version),
+            timestamp,
+            cwd: cwd.and_then(text_of),
+            parent_session: parent_session.and_then(text_of),
+        }
+    }
+}
+
+/// What a list shows of a header.
+#[derive(Debug)]
+pub(crate) struct ListedFields {
+    pub(crate) id: String,
+    pub(crate) version: f64,
+    pub(crate) timestamp: Option<RawJson>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) parent_session: Option<String>,
+}
+
+fn text_of(value: RawJson) -> Option<String> {
+    value.as_text().map(|text| text.into_owned())
+}
+
+fn version_of(version: Option<RawJson>) -> f64 {
+    match version {
+        None => 1.0,
+        Some(version) if version.is_null() => 1.0,
+        Some(version) => version
+            .as_f64()
+            .or_else(|| version.as_text()?.trim().parse().ok())
+            .unwrap_or(f64::from(CURRENT_VERSION)),
     }
 }
 

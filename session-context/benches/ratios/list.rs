@@ -2,9 +2,10 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use session_context::listing::{ListingOptions, Scope, list_sessions};
+use session_context::listing::{ListingOptions, Place, Scope, SessionCatalog, list_sessions};
 use session_store_file::FileStorage;
 
 use crate::{best, generate, mib, row};
@@ -29,6 +30,8 @@ pub(crate) fn run(dir: &Path) {
     row("time of each", format!("{:.1} us", micros(time, MANY)), "at most 10");
     let bare = best(10, || read_ends(&many));
     row("reading both ends of each alone", format!("{:.1} us", micros(bare, MANY)), "one thread");
+    let known = list_again(&many);
+    row("time of each, listed before", format!("{:.1} us", micros(known, MANY)), "at most 10");
 
     println!("\na list of {LARGE} sessions of 200 MB");
     let large = dir.join("large");
@@ -54,6 +57,17 @@ fn list(folder: &Path, sessions: u32) -> Duration {
         assert!(rows.len() == sessions as usize && rows.iter().all(|row| row.summary.is_ok()));
         rows
     })
+}
+
+/// Lists what a catalog has listed before, and looks at each file whether it has changed.
+fn list_again(folder: &Path) -> Duration {
+    let storage = Arc::new(FileStorage::open(folder).unwrap());
+    let catalog = SessionCatalog::new(vec![Place { storage, scope: Scope::Root }]);
+    let list = || pollster::block_on(catalog.list_all(ListingOptions::default())).unwrap();
+    // A file is kept in mind once its time is some seconds old.
+    let first = list();
+    assert_eq!(first.len(), MANY as usize);
+    best(10, list)
 }
 
 /// Opens each file and reads what a list reads, and makes nothing of it.

@@ -30,7 +30,7 @@ pub use lineage::{Kinship, LineageNode, lineage};
 pub use row::SessionRow;
 
 /// How many files are looked at in one call of the storage.
-const BATCH: usize = 256;
+const BATCH: usize = 64;
 
 /// Stands for a file directly in the storage whose name can be no key.
 const UNNAMED: &str = "?";

@@ -184,13 +184,7 @@ impl Told {
             *self = Self { session: header.id(), ..Self::default() };
         }
         // A migration gives ids to entries that had none, and keeps their order.
-        let known = match self.without_ids {
-            Some(told) if header.version() >= 2.0 => {
-                self.counts.clear();
-                told
-            }
-            _ => 0,
-        };
+        let known = self.without_ids.filter(|_| header.version() >= 2.0).unwrap_or(0);
         self.without_ids = (header.version() < 2.0).then_some(0);
         let mut present: HashMap<Box<[u8]>, u32> = HashMap::new();
         let mut news = Vec::new();

@@ -69,12 +69,14 @@ impl RecordLine {
 
     /// A part of the record's text; cheaper than [`text`](Self::text), which checks all of it.
     pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Option<&str> {
+        std::str::from_utf8(self.part_bytes(range)?).ok()
+    }
+
+    /// The bytes of a part of the record's text.
+    pub(crate) fn part_bytes(&self, range: std::ops::Range<usize>) -> Option<&[u8]> {
         match &self.lossy {
-            Some(json) => json.as_str().get(range),
-            None => {
-                let json = &self.bytes[self.start as usize..self.end as usize];
-                std::str::from_utf8(json.get(range)?).ok()
-            }
+            Some(json) => json.as_bytes().get(range),
+            None => self.bytes[self.start as usize..self.end as usize].get(range),
         }
     }
 

@@ -63,6 +63,11 @@ impl Span {
         })
     }
 
+    fn bytes(self, line: &RecordLine) -> Option<&[u8]> {
+        let (start, len) = (self.start as usize, self.len as usize);
+        (len > 0).then(|| line.part_bytes(start..start + len)).flatten()
+    }
+
     fn get(self, line: &RecordLine) -> Option<&str> {
         let (start, len) = (self.start as usize, self.len as usize);
         (len > 0).then(|| line.part(start..start + len)).flatten()
@@ -168,6 +173,16 @@ impl Entry {
     /// Returns what the `parentId` field names.
     pub fn parent(&self) -> Parent<'_> {
         self.string(self.parent_id).map_or(Parent::None, Parent::Id)
+    }
+
+    /// Tells whether `parentId` names this entry, in the very spelling of its `id`.
+    ///
+    /// Cheaper than comparing the texts, and so for most entries and those before them.
+    pub(crate) fn spells_parent(&self, parent: &Entry) -> bool {
+        let named = self.parent_id.bytes(&self.line);
+        named.is_some_and(|named| {
+            named.starts_with(b"\"") && parent.id.bytes(&parent.line) == Some(named)
+        })
     }
 
     /// Returns the `timestamp` field as it is spelled, if it is a string.

@@ -127,8 +127,9 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 
 /// Finds the first byte that must be escaped, looking at a block at a time.
 fn next_escaped(bytes: &[u8]) -> Option<usize> {
-    let skipped = clean_blocks::<32>(bytes);
-    let skipped = skipped + clean_blocks::<8>(&bytes[skipped..]);
+    let mut skipped = clean_blocks::<128>(bytes);
+    skipped += clean_blocks::<32>(&bytes[skipped..]);
+    skipped += clean_blocks::<8>(&bytes[skipped..]);
     bytes[skipped..].iter().position(is_escaped).map(|at| skipped + at)
 }
 

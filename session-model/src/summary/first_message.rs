@@ -13,9 +13,9 @@ pub(super) fn find(records: &Records) -> Option<String> {
 }
 
 fn user_text(entry: &Entry) -> Option<String> {
-    let message = entry.message()?.as_object()?;
-    message.text("role").filter(|role| role == "user")?;
-    let content = Content::from_json(message.get("content")?);
+    let [role, content] = entry.message()?.some_fields(["role", "content"]);
+    role?.as_text().filter(|role| role == "user")?;
+    let content = Content::from_json(&content?);
     let text = content.text();
     if text.trim().is_empty() {
         return None;

@@ -104,15 +104,14 @@ impl SessionSummary {
     /// [`SummaryError`] if there is no header in the file, or not enough of it was read.
     pub fn from_parts(parts: &FileParts) -> Result<Self, SummaryError> {
         let records = Records::read(parts)?;
-        let header = &records.header;
+        let header = records.header.listed();
         let first_message = first_message::find(&records);
-        let fields = header.json().as_object().unwrap_or_default();
-        let created_ms = fields.get("timestamp").and_then(time::from_json);
+        let created_ms = header.timestamp.as_ref().and_then(time::from_json);
         Ok(Self {
-            id: header.id(),
-            version: header.version(),
-            cwd: header.cwd(),
-            parent_session: header.parent_session(),
+            id: header.id,
+            version: header.version,
+            cwd: header.cwd,
+            parent_session: header.parent_session,
             title: title::find(&records, first_message.as_deref()),
             created_ms,
             activity: activity::find(&records, created_ms, parts.modified_ms),

@@ -2,6 +2,7 @@
 
 use super::Records;
 use crate::entry::{Entry, EntryKind};
+use crate::json::RawJson;
 use crate::message::Content;
 
 /// How a conversation stands, judged by its last messages in file order.
@@ -52,17 +53,19 @@ pub(super) fn find(records: &Records) -> SessionStatus {
 
 /// The status after a message; `None` if it is no turn of the conversation.
 fn after(entry: &Entry) -> Option<SessionStatus> {
-    let message = entry.message()?.as_object()?;
-    match &*message.text("role")? {
+    let names = ["role", "stopReason", "content"];
+    let [role, stop_reason, content] = entry.message()?.some_fields(names);
+    let stop_reason = stop_reason.as_ref().and_then(RawJson::as_text);
+    match &*role?.as_text()? {
         "user" => Some(SessionStatus::Pending),
         "toolResult" => Some(SessionStatus::Interrupted),
-        "assistant" => Some(match message.text("stopReason").as_deref() {
+        "assistant" => Some(match stop_reason.as_deref() {
             Some("error") => SessionStatus::Error,
             Some("aborted") => SessionStatus::Aborted,
             Some("toolUse") => SessionStatus::Interrupted,
             Some("stop" | "length") => SessionStatus::Complete,
             _ => {
-                let content = message.get("content").map(Content::from_json).unwrap_or_default();
+                let content = content.as_ref().map(Content::from_json).unwrap_or_default();
                 match content.tool_calls().next() {
                     Some(_) => SessionStatus::Interrupted,
                     None => SessionStatus::Complete,

@@ -125,12 +125,10 @@ impl SessionTree {
     /// An id given twice means the latest entry before the one that names it: what comes later
     /// cannot have been meant when the line was written.
     fn resolve(&mut self, entry: &Entry, node: u32) -> u32 {
-        let Parent::Id(parent) = entry.parent() else { return NONE };
-        let previous = node.checked_sub(1);
-        let is_previous = |&at: &u32| self.entries[at as usize].id().is_some_and(|id| id == parent);
-        if let Some(previous) = previous.filter(is_previous) {
-            return previous;
+        if self.entries.last().is_some_and(|previous| entry.spells_parent(previous)) {
+            return node - 1;
         }
+        let Parent::Id(parent) = entry.parent() else { return NONE };
         match self.ids.get(&self.entries, &parent) {
             Some(found) => found,
             None if entry.id().is_some_and(|id| id == parent) => NONE,
