@@ -99,6 +99,13 @@ fn prompts_are_added_and_found_again() {
         assert_eq!(prompts(&["search", "--json", "--", query]), Vec::<String>::new(), "{query}");
     }
 
+    let noted = |note: &str| (0, String::new(), format!("note: {note}\n"));
+    assert_eq!(history(&here, &["search", "no", "such"]), noted("nothing found"));
+    let narrow = "nothing found; without --cwd and --session all prompts are searched";
+    assert_eq!(history(&here, &["search", "login", "--session", "s2"]), noted(narrow));
+    assert_eq!(history(&here, &["add", " \n"]), noted("a blank prompt is not kept"));
+    assert_eq!(prompts(&["search", "tes", "the", "--json"]), slice::from_ref(&both[1]));
+
     let (_, text, _) = history(&here, &["search", "test"]);
     assert!(text.ends_with(&format!("  {}\n  fix the login test[31m\n", here.display())), "{text}");
     let database = here.join("other.db");

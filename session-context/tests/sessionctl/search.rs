@@ -61,17 +61,15 @@ fn a_place_that_cannot_be_written_is_searched_by_its_index() {
     set_permissions(&agent, Permissions::from_mode(0o555)).unwrap();
     let before = dir.snapshot();
     assert_eq!(search(&dir), both);
+    assert!(dir.snapshot() == before);
     let path = agent.join("sessions/--w-app--/one.jsonl");
     let file = std::fs::read_to_string(&path).unwrap();
     let shorter: String = file.split_inclusive('\n').take(2).collect();
     std::fs::write(&path, shorter).unwrap();
     let (total, reason) = search(&dir);
+    set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
     assert_eq!(total, "1");
     assert!(reason.unwrap().contains("sessions changed since they were indexed"));
-    std::fs::write(&path, file).unwrap();
-    let after = dir.snapshot();
-    set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(before, after);
 }
 
 #[test]
@@ -100,6 +98,17 @@ fn options_narrow_the_search() {
     );
     assert_eq!(told, "");
     assert_eq!(dir.run("search --all --since yesterday x").code, Some(2));
+    for (args, told) in [
+        ("--all missing", "nothing found"),
+        (
+            "--all --role user --since 2026-03-02 login",
+            "nothing found; more is searched without --role, --since",
+        ),
+        ("--all ()", "the query has no letters, digits or signs that could be found"),
+    ] {
+        let out = dir.run(&format!("search --no-index {args}")).telling(&format!("note: {told}\n"));
+        assert_eq!(out, "");
+    }
 }
 
 #[test]

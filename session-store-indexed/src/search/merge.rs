@@ -5,6 +5,7 @@ use std::ops::Range;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::batch::NO_TIME;
+use super::beginnings::{MARK, TermWriter};
 use super::error::run;
 use super::write::NewSegment;
 use crate::DatabaseError;
@@ -98,7 +99,7 @@ fn merge(connection: &mut Connection, segments: &[Segment]) -> Result<(), ReadEr
         new.latest = new.latest.max(i64::from_le_bytes(*time));
     }
     let number = new.segment_number(&transaction)?;
-    let mut blocks = SegmentWriter::new(&transaction, "block", number)?;
+    let mut blocks = TermWriter::new(SegmentWriter::new(&transaction, "block", number)?);
     let mut sources = Vec::with_capacity(segments.len());
     for segment in segments {
         // What is added to the numbers of its texts.
@@ -114,12 +115,15 @@ fn merge(connection: &mut Connection, segments: &[Segment]) -> Result<(), ReadEr
             if source.term() != Some(&term) {
                 continue;
             }
-            read_postings(source.postings(), |text, times| {
-                let text = text.saturating_add(*offset);
-                if is_live.get(text as usize) == Some(&true) {
-                    merged.add(text, times);
-                }
-            })?;
+            // Lists of beginnings are made anew.
+            if !term.starts_with(MARK.as_bytes()) {
+                read_postings(source.postings(), |text, times| {
+                    let text = text.saturating_add(*offset);
+                    if is_live.get(text as usize) == Some(&true) {
+                        merged.add(text, times);
+                    }
+                })?;
+            }
             source.step(&transaction)?;
         }
         if !merged.is_empty() {

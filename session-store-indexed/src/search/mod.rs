@@ -9,6 +9,7 @@
 //! kilobytes. New texts make new segments; many small ones are merged into a larger one.
 
 mod batch;
+mod beginnings;
 mod error;
 mod find;
 mod lookup;

@@ -13,6 +13,7 @@ use session_model::storage::{
 };
 
 use super::batch::Batch;
+use super::error::run;
 use super::merge;
 use super::read::SessionReader;
 use super::state::{SkippedSession, State, problems, states};
@@ -174,7 +175,7 @@ impl<'a> Work<'a> {
                 match batches.recv_timeout(TOLD_EVERY) {
                     Ok(batch) => {
                         let mut batch: Batch = batch;
-                        let written = database.run(|connection| write(connection, &mut batch));
+                        let written = run(database, |connection| write(connection, &mut batch));
                         if written.is_err() {
                             self.is_ended.store(true, Ordering::Relaxed);
                         }

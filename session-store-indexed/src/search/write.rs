@@ -4,8 +4,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use session_model::storage::StorageKey;
 
 use super::batch::{Advance, Batch, NO_TIME, Texts};
+use super::beginnings::TermWriter;
 use super::state::{Shown, State};
-use crate::inverted::SegmentWriter;
+use crate::inverted::{ReadError, SegmentWriter};
 
 /// A segment that is to be written, beside its blocks.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(super) struct NewSegment {
 ///
 /// Texts of sessions that somebody else advanced meanwhile are left without a session; the next
 /// update looks at these again.
-pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> rusqlite::Result<()> {
+pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> Result<(), ReadError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let first: i64 = transaction
         .prepare_cached("SELECT coalesce(max(first + count), 1) FROM segment")?
@@ -40,7 +41,7 @@ pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> rusqlite:
             new.latest = new.latest.max(text.written_ms);
         }
         let segment = new.segment_number(&transaction)?;
-        let mut blocks = SegmentWriter::new(&transaction, "block", segment)?;
+        let mut blocks = TermWriter::new(SegmentWriter::new(&transaction, "block", segment)?);
         let terms = std::mem::take(&mut batch.terms);
         terms.each(|term, postings| blocks.add(term, postings))?;
         let size = blocks.finish()?;
@@ -49,7 +50,7 @@ pub(super) fn write(connection: &mut Connection, batch: &mut Batch) -> rusqlite:
     for advance in &batch.advances {
         apply(&transaction, advance, batch, first)?;
     }
-    transaction.commit()
+    Ok(transaction.commit()?)
 }
 
 impl NewSegment {

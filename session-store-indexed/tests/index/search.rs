@@ -20,6 +20,7 @@ use crate::support::{Place, Test, append, header, key};
 
 pub const TESTS: &[Test] = &[
     ("search::words_are_found_by_all_filters", words_are_found_by_all_filters),
+    ("search::beginnings_of_many_words_are_found", beginnings_of_many_words_are_found),
     ("search::only_what_is_new_is_read", only_what_is_new_is_read),
     ("search::what_was_rewritten_is_forgotten", what_was_rewritten_is_forgotten),
     ("search::an_update_can_be_ended", an_update_can_be_ended),
@@ -207,6 +208,23 @@ fn words_are_found_by_all_filters() {
     assert_eq!((none.total, none.sessions.len()), (0, 0));
     let best = searched.index.find(&Query::parse("word"), &all(), 1, |_| true).unwrap();
     assert_eq!((best.total, best.texts.len(), best.is_exact), (4, 1, true));
+}
+
+fn beginnings_of_many_words_are_found() {
+    let mut searched = Searched::new();
+    let many: String = ('a'..='p').map(|letter| format!("x{letter} xé{letter} ")).collect();
+    for name in ["one", "two"] {
+        let texts = user(1, &many) + &user(2, "x alone") + &user(3, "xa") + &user(4, "other");
+        append(&searched.files, &key(name), &(header(name, "") + &texts));
+        searched.update();
+    }
+    for (query, count) in
+        [("x*", 6), ("x", 2), ("xa*", 4), ("xe*", 2), ("xé*", 2), ("x* -alone", 4)]
+    {
+        assert_eq!(searched.assert_finds(query, &all()), count, "{query}");
+    }
+    let best = searched.index.find(&Query::parse("x*"), &all(), 1, |_| true).unwrap();
+    assert_eq!((best.total, best.texts[0].place.line), (6, 2));
 }
 
 fn only_what_is_new_is_read() {

@@ -61,8 +61,9 @@ enum What {
     /// Any text will do; nothing in it has a special meaning. A word is found where a word of the
     /// prompt begins so.
     Search {
-        /// What to look for
-        query: String,
+        /// What to look for; several words are taken together. Put -- before a word with a dash
+        #[arg(required = true)]
+        query: Vec<String>,
         /// At most so many, and never more than 1000
         #[arg(long, value_name = "NUMBER", default_value_t = 20)]
         limit: usize,
@@ -84,13 +85,18 @@ impl History {
         match self.what {
             What::Add { prompt, cwd, session } => {
                 let prompt = if prompt == "-" { from_input()? } else { prompt };
+                if prompt.trim().is_empty() {
+                    say("note", "a blank prompt is not kept");
+                    return Ok(());
+                }
                 let cwd = absolute(cwd.as_deref().unwrap_or(Path::new(".")))?;
                 let history = open(&path)?;
                 history.add(&prompt, Some(&cwd), session.as_deref())?;
                 Ok(history.close()?)
             }
             What::Recent { limit } => {
-                print(&found(&path, |history| history.recent(limit))?, context)
+                let found = found(&path, |history| history.recent(limit))?;
+                print(found, "the history is empty", context)
             }
             What::Search { query, limit, cwd, session } => {
                 let cwd = cwd.as_deref().map(absolute).transpose()?;
@@ -99,7 +105,13 @@ impl History {
                     (None, Some(session)) => HistoryScope::Session(session),
                     (None, None) => HistoryScope::Global,
                 };
-                print(&found(&path, |history| history.search(&query, limit, scope))?, context)
+                let query = query.join(" ");
+                let found = found(&path, |history| history.search(&query, limit, scope))?;
+                let none = match scope {
+                    HistoryScope::Global => "nothing found",
+                    _ => "nothing found; without --cwd and --session all prompts are searched",
+                };
+                print(found, none, context)
             }
         }
     }
@@ -124,16 +136,16 @@ fn open(path: &Path) -> Result<HistoryStorage, Failure> {
     Ok(history)
 }
 
-/// Asks the history; without one there is nothing, and none is made.
+/// Asks the history; without one there is nothing, which is told, and none is made.
 fn found(
     path: &Path,
     ask: impl FnOnce(&HistoryStorage) -> Result<Vec<HistoryEntry>, HistoryError>,
-) -> Result<Vec<HistoryEntry>, Failure> {
+) -> Result<Option<Vec<HistoryEntry>>, Failure> {
     if matches!(path.try_exists(), Ok(false)) {
         say("note", &format!("there is no history {}", path.display()));
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    Ok(ask(&open(path)?)?)
+    Ok(Some(ask(&open(path)?)?))
 }
 
 fn from_input() -> Result<String, Failure> {
@@ -155,13 +167,22 @@ fn absolute(directory: &Path) -> Result<String, Failure> {
     Ok(text_of(&path)?.to_owned())
 }
 
-fn print(found: &[HistoryEntry], context: &mut Context) -> Result<(), Failure> {
+/// Prints what was found; `none` tells on a terminal's behalf that there is nothing.
+fn print(
+    found: Option<Vec<HistoryEntry>>,
+    none: &str,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    if found.as_ref().is_some_and(Vec::is_empty) && !context.json {
+        say("note", none);
+    }
+    let found = found.unwrap_or_default();
     let out = &mut context.out;
     if context.json {
         out.json("[")?.json_list(found.iter().map(json))?;
         return Ok(out.json("]")?.end()?);
     }
-    for entry in found {
+    for entry in &found {
         let time = to_iso(entry.created_at.saturating_mul(1000));
         out.text(look::DIM, &time.get(..16).unwrap_or(&time).replace('T', " "))?;
         if let Some(cwd) = &entry.cwd {

@@ -92,7 +92,8 @@ impl Search {
             until_ms: self.until,
             thinking: self.thinking,
         };
-        if request.query.is_empty() {
+        let is_empty = request.query.is_empty();
+        if is_empty {
             say("note", "the query has no letters, digits or signs that could be found");
         }
         let place = self.place(context, &mut request).await?;
@@ -117,10 +118,31 @@ impl Search {
         }
         print(&results, &mut context.out)?;
         tell(&results.coverage);
-        if results.hits.is_empty() && is_narrowed {
-            say("note", "nothing found in sessions of this directory; --all searches those of all");
+        if results.hits.is_empty() && !is_empty {
+            say("note", &self.nothing_found(is_narrowed));
         }
         Ok(())
+    }
+
+    /// Says that nothing was found, and what kept more from being searched.
+    fn nothing_found(&self, is_narrowed: bool) -> String {
+        let filters = [
+            ("--role", self.role.is_some()),
+            ("--tool", self.tool.is_some()),
+            ("--model", self.model.is_some()),
+            ("--since", self.since.is_some()),
+            ("--until", self.until.is_some()),
+        ];
+        let used: Vec<_> = filters.into_iter().filter(|(_, is_used)| *is_used).collect();
+        let mut told = "nothing found".to_owned();
+        if is_narrowed {
+            told.push_str(" in sessions of this directory; --all searches those of all");
+        }
+        if !used.is_empty() {
+            let names: Vec<_> = used.iter().map(|(name, _)| *name).collect();
+            told.push_str(&format!("; more is searched without {}", names.join(", ")));
+        }
+        told
     }
 
     /// Where to search; nowhere if there is no agent directory.
