@@ -1,6 +1,7 @@
 //! Ratios of our operations against bare baselines, all measured in one run.
 //!
-//! `cargo xtask bench` runs it; `cargo xtask bench -- open append list chain screens` some of it. Each figure is the best of several rounds, since other work on the
+//! `cargo xtask bench` runs it; `cargo xtask bench -- open append list indexed chain screens` some
+//! of it. Each figure is the best of several rounds, since other work on the
 //! machine can only make a round slower.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people at a terminal")]
 
@@ -8,6 +9,8 @@ mod append;
 mod chain;
 mod context;
 mod generate;
+#[cfg(feature = "indexed")]
+mod indexed;
 mod list;
 mod open;
 #[cfg(all(feature = "tui", unix))]
@@ -36,6 +39,10 @@ fn main() {
     }
     if wanted("list") {
         list::run(dir.path());
+    }
+    #[cfg(feature = "indexed")]
+    if wanted("indexed") {
+        indexed::run(dir.path());
     }
     if wanted("chain") {
         chain::run();
