@@ -34,7 +34,7 @@ pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_cont
 pub use error::{Result, SessionError};
 pub use manager::{
     ForkFrom, Forked, NameSource, NewEntry, NewSession, PersistenceObserver, SessionManager,
-    SessionOptions, SessionState, SharedSession,
+    SessionOptions, SessionState, SharedSession, WriteFilter,
 };
 #[cfg(feature = "indexed")]
 pub use open_storage::open_indexed_storage;

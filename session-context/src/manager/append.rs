@@ -144,8 +144,14 @@ impl SessionManager {
             ids.push(id);
         }
         let (lines, entries) = made.take();
-        entries.iter().try_for_each(|entry| self.check_entry(entry))?;
-        Ok(Prepared { ids, lines, entries })
+        let prepared = match self.filter {
+            None => Prepared { ids, lines, entries },
+            Some(_) => {
+                Prepared::of(entries.into_iter().map(|entry| self.filtered(entry)).collect())
+            }
+        };
+        prepared.entries.iter().try_for_each(|entry| self.check_entry(entry))?;
+        Ok(prepared)
     }
 
     /// Refuses what could not be read back, or speaks of what is not there.

@@ -9,6 +9,7 @@ mod branch;
 mod breadcrumb;
 mod context;
 pub(crate) mod copy;
+mod filter;
 mod foreign;
 pub(crate) mod fork;
 mod merge;
@@ -44,6 +45,7 @@ use crate::error::SessionError;
 
 pub use append::{check_entry_json, check_message};
 pub use batch::NewEntry;
+pub use filter::WriteFilter;
 pub use fork::{ForkFrom, Forked};
 pub use merge::{Merged, OtherCopy};
 pub use observer::PersistenceObserver;
@@ -99,6 +101,7 @@ pub struct SessionManager {
     persistent: bool,
     load: LoadOptions,
     persist: PersistOptions,
+    filter: Option<Arc<dyn WriteFilter>>,
     blobs: Option<BlobStore>,
     resolve: bool,
     /// Blobs this session made sure of, or read.

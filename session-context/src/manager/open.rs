@@ -255,6 +255,7 @@ impl SessionManager {
             observers,
             load,
             persist,
+            filter,
             blobs,
             resolve,
         } = options;
@@ -272,6 +273,7 @@ impl SessionManager {
             persistent: true,
             load,
             persist,
+            filter,
             blobs,
             resolve,
             saved_blobs: HashSet::new(),

@@ -7,7 +7,7 @@ use session_model::env::{Clock, IdSource};
 use session_model::persisted::PersistOptions;
 use session_model::storage::{Durability, StorageKey};
 
-use super::PersistenceObserver;
+use super::{PersistenceObserver, WriteFilter};
 use crate::blobs::BlobStore;
 use crate::env::{RandomIds, SystemClock};
 
@@ -42,6 +42,8 @@ pub struct SessionOptions {
     ///
     /// A session [`in_memory`](super::SessionManager::in_memory) has no blobs.
     pub persist: PersistOptions,
+    /// What says how entries are written; default: as they are given.
+    pub filter: Option<Arc<dyn WriteFilter>>,
     /// Where blobs are; default: in `blobs/` of the storage the session is in.
     pub blobs: Option<BlobStore>,
     /// Whether opening puts the content of blobs in the place of references, in memory; default:
@@ -60,6 +62,7 @@ impl Default for SessionOptions {
             observers: Vec::new(),
             load: load_options(),
             persist: PersistOptions::default(),
+            filter: None,
             blobs: None,
             resolve: false,
         }
@@ -91,6 +94,11 @@ impl SessionOptions {
     /// These options with another way to write images and long texts.
     pub fn persist(self, persist: PersistOptions) -> Self {
         Self { persist, ..self }
+    }
+
+    /// These options with something that says how entries are written.
+    pub fn filter(self, filter: impl WriteFilter + 'static) -> Self {
+        Self { filter: Some(Arc::new(filter)), ..self }
     }
 
     /// These options with blobs at another place.

@@ -35,6 +35,7 @@ impl SessionManager {
     /// [`SessionError::ReadOnly`], or why the file could not be written: the old name stays then.
     pub async fn set_session_name(&mut self, name: &str, source: NameSource) -> Result<bool> {
         let name = clean_name(name);
+        let name = self.filter.as_ref().map_or(name.clone(), |f| f.name(&name).into_owned());
         let users = self.header().title_source().as_deref() == Some("user");
         if name.is_empty() || (source == NameSource::Auto && users && self.session_name().is_some())
         {
@@ -80,7 +81,7 @@ impl SessionManager {
         &mut self,
         mut change: impl FnMut(&Entry) -> Option<Entry>,
     ) -> Result<usize> {
-        let edit = |entry: &Entry| Some((entry.line().clone(), change(entry)?));
+        let edit = |entry: &Entry| Some((entry.line().clone(), self.filtered(change(entry)?)));
         let edits: HashMap<Bytes, Entry> = self.entries().iter().filter_map(edit).collect();
         if edits.is_empty() {
             return Ok(0);

@@ -120,6 +120,7 @@ impl SessionManager {
             observers: self.observers.clone(),
             load: self.load.clone(),
             persist: self.persist,
+            filter: self.filter.clone(),
             blobs: self.blobs.clone(),
             resolve: self.resolve,
         };

@@ -51,22 +51,43 @@ fn is_id(field: &str) -> bool {
 /// Removes the signatures of blocks that were changed: they do not fit any more, and a provider
 /// would refuse them.
 pub(super) fn without_broken_signatures(old: &RawJson, new: RawJson) -> RawJson {
+    with_blocks(old, new, |before, after| {
+        let edit = SIGNATURES.iter().fold(ObjectEdit::new(), |edit, name| edit.remove(*name));
+        (before != after && is_signed(before)).then(|| edit.apply(after).unwrap_or_default())
+    })
+}
+
+/// Puts back the blocks that are signed or sealed.
+pub(super) fn with_signed_blocks(old: &RawJson, new: RawJson) -> RawJson {
+    let is_kept = |block: &RawJson| {
+        let fields = block.as_object().unwrap_or_default();
+        fields.text("type").is_some_and(|kind| kind == "redactedThinking")
+            || fields.fields().iter().any(|f| is_sealed(&f.name()) && !f.value().is_null())
+    };
+    with_blocks(old, new, |before, after| {
+        (before != after && is_kept(before)).then(|| before.clone())
+    })
+}
+
+fn is_signed(block: &RawJson) -> bool {
+    SIGNATURES.iter().any(|name| block.field(name).is_some_and(|sign| !sign.is_null()))
+}
+
+/// Changes the content blocks of a message that is itself a changed one.
+fn with_blocks(
+    old: &RawJson,
+    new: RawJson,
+    mut change: impl FnMut(&RawJson, &RawJson) -> Option<RawJson>,
+) -> RawJson {
     let content = |entry: &RawJson| entry.field("message")?.field("content")?.as_array();
     let (Some(before), Some(after)) = (content(old), content(&new)) else { return new };
-    let mut broken = false;
-    let blocks = before.items().iter().zip(after.items()).map(|(before, after)| {
-        let signed = SIGNATURES.iter().any(|name| after.field(name).is_some());
-        if before == after || !signed {
-            return after.clone();
-        }
-        broken = true;
-        let edit = SIGNATURES.iter().fold(ObjectEdit::new(), |edit, name| edit.remove(*name));
-        edit.apply(after).unwrap_or_default()
-    });
-    let blocks: Vec<_> = blocks.collect();
-    if !broken {
+    let blocks = before.items().iter().zip(after.items());
+    let changed: Vec<_> = blocks.map(|(before, after)| change(before, after)).collect();
+    if changed.iter().all(Option::is_none) {
         return new;
     }
+    let blocks = changed.into_iter().zip(after.items());
+    let blocks: Vec<_> = blocks.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect();
     let message = new.field("message").and_then(|message| {
         ObjectEdit::new().set("content", &RawJson::array(&blocks)).apply(&message)
     });

@@ -19,6 +19,7 @@ mod runs;
 #[cfg(test)]
 pub(crate) mod tests;
 mod views;
+mod writing;
 
 use std::borrow::Cow;
 
@@ -29,6 +30,7 @@ use known::Known;
 pub use report::{Hidden, RedactionReport};
 use runs::Wanted;
 use views::{Encoding, View};
+pub use writing::HideSecrets;
 
 /// How many encodings within each other are looked into.
 const MAX_DEPTH: u8 = 3;

@@ -24,8 +24,10 @@ fn loadable(file: Vec<u8>) -> BTreeSet<Vec<u8>> {
 /// How often each byte but the line end is in the session and what was moved aside of it.
 fn bytes_kept(agent: &Agent) -> [usize; 256] {
     let path = agent.path().join(SESSION);
+    let name = path.file_name().unwrap().to_str().unwrap();
     let files = fs::read_dir(path.parent().unwrap()).unwrap().map(|file| file.unwrap());
-    let files = files.filter(|file| file.file_name().to_str().unwrap().contains("s-0001.jsonl"));
+    // Not the claim, whose name begins with a dot.
+    let files = files.filter(|file| file.file_name().to_str().unwrap().starts_with(name));
     let all: Vec<u8> = files.flat_map(|file| fs::read(file.path()).unwrap()).collect();
     count(&all)
 }

@@ -4,3 +4,4 @@
 mod browser;
 mod documents;
 mod page;
+mod writing;

@@ -40,6 +40,8 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 struct Whole {
     json: RawJson,
+    /// What the line was made of, if that is another value.
+    written: Option<RawJson>,
     options: PersistOptions,
 }
 
@@ -100,6 +102,19 @@ impl Entry {
         }
     }
 
+    /// Makes an entry that gives one value, with the persisted form of another as its line.
+    ///
+    /// For what is not to be written as it is; both are to have the same envelope.
+    pub fn written_as(
+        whole: &RawJson,
+        written: &RawJson,
+        options: &PersistOptions,
+    ) -> Option<Self> {
+        let line = Self::with_persisted_form(written, options)?;
+        let (json, written) = (whole.compact(), Some(written.clone()));
+        Some(Self { whole: Some(Box::new(Whole { json, written, options: *options })), ..line })
+    }
+
     fn with_short_form(whole: RawJson, short: &RawJson, options: &PersistOptions) -> Option<Self> {
         Some(Self::from_json(short)?.with_whole(whole, options))
     }
@@ -108,7 +123,10 @@ impl Entry {
     ///
     /// For what a line names and does not hold; see [`restored`](crate::persisted::restored).
     pub fn with_whole(&self, json: RawJson, options: &PersistOptions) -> Self {
-        Self { whole: Some(Box::new(Whole { json, options: *options })), ..self.clone() }
+        Self {
+            whole: Some(Box::new(Whole { json, written: None, options: *options })),
+            ..self.clone()
+        }
     }
 
     /// Tells whether the line is shorter than the value this entry gives.
@@ -118,7 +136,8 @@ impl Entry {
 
     /// Returns the blobs that the line names and the whole value holds.
     pub fn blobs(&self) -> Vec<Blob> {
-        let form = self.whole.as_ref().and_then(|w| persisted_form(&w.json, &w.options));
+        let made_of = |w: &Whole| persisted_form(w.written.as_ref().unwrap_or(&w.json), &w.options);
+        let form = self.whole.as_deref().and_then(made_of);
         form.map(|form| form.blobs).unwrap_or_default()
     }
 
