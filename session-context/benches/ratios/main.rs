@@ -1,8 +1,8 @@
 //! Ratios of our operations against bare baselines, all measured in one run.
 //!
 //! `cargo xtask bench` runs it; `cargo xtask bench -- open append list indexed chain screens` some
-//! of it. Each figure is the best of several rounds, since other work on the
-//! machine can only make a round slower.
+//! of it. Each figure is the best of several rounds, since other work on the machine can only make
+//! a round slower.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people at a terminal")]
 
 mod append;

@@ -2,14 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use session_model::storage::{ObjectMeta, StorageKey, Version};
 use session_model::summary::SessionSummary;
-
-/// How long a file must have been as it is for its summary to be kept: longer than a tick of any
-/// clock a file system takes its times from, so that every later change shows.
-const SETTLED: Duration = Duration::from_secs(2);
 
 /// The summaries of files as they were when a list was made last.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +31,9 @@ impl KnownSummaries {
         seen: impl Iterator<Item = (usize, &'a ObjectMeta, &'a SessionSummary)>,
     ) {
         let now = SystemTime::now();
-        let is_settled =
-            |meta: &ObjectMeta| now.duration_since(meta.modified).is_ok_and(|age| age >= SETTLED);
         let mut known = self.lock();
         let mut old = std::mem::take(&mut *known);
-        for (place, meta, summary) in seen.filter(|(_, meta, _)| is_settled(meta)) {
+        for (place, meta, summary) in seen.filter(|(_, meta, _)| meta.is_settled(now)) {
             let at = (place, meta.key.clone());
             let kept = match old.remove(&at) {
                 Some(kept) if kept.version == meta.version => kept,

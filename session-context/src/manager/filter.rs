@@ -11,8 +11,8 @@ use super::SessionManager;
 /// Says what is written in the place of what a session is given.
 ///
 /// Memory keeps what was given, and so does the context made of it, until the file is read again.
-/// Asked for every new entry, also those of an import, and for entries that are
-/// [rewritten](SessionManager::rewrite_entries); not for artifacts, nor for what is in the file.
+/// Asked for every new entry, and for entries that are [rewritten](SessionManager::rewrite_entries);
+/// not for artifacts, nor for what is in the file already.
 pub trait WriteFilter: Debug + Send + Sync {
     /// Returns the entry to be written; `None` if that is the entry itself.
     ///

@@ -221,9 +221,10 @@ impl SessionManager {
                 ..Default::default()
             });
             let json = label.to_entry_json(&id, parent.as_deref(), time);
-            made.push(Entry::from_json(&json).ok_or_else(|| SessionError::InvalidEntry {
+            let label = Entry::from_json(&json).ok_or_else(|| SessionError::InvalidEntry {
                 reason: "no label entry".to_owned(),
-            })?);
+            })?;
+            made.push(self.filtered(label));
             parent = Some(id);
         }
         Ok(made)

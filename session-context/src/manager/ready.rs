@@ -42,7 +42,6 @@ impl SessionManager {
             let invalid = |reason: String| SessionError::InvalidEntry { reason };
             let entry = Entry::with_persisted_form(json, &self.persist)
                 .ok_or_else(|| invalid("its type is no string".to_owned()))?;
-            let entry = self.filtered(entry);
             self.check_line(&entry)?;
             Ok(entry)
         };

@@ -35,7 +35,10 @@ impl SessionManager {
     /// [`SessionError::ReadOnly`], or why the file could not be written: the old name stays then.
     pub async fn set_session_name(&mut self, name: &str, source: NameSource) -> Result<bool> {
         let name = clean_name(name);
-        let name = self.filter.as_ref().map_or(name.clone(), |f| f.name(&name).into_owned());
+        let name = match &self.filter {
+            Some(filter) => filter.name(&name).into_owned(),
+            None => name,
+        };
         let users = self.header().title_source().as_deref() == Some("user");
         if name.is_empty() || (source == NameSource::Auto && users && self.session_name().is_some())
         {
@@ -60,6 +63,7 @@ impl SessionManager {
             &now,
         ))
         .ok_or_else(|| SessionError::InvalidEntry { reason: "no title entry".into() })?;
+        let entry = self.filtered(entry);
         self.rewrite(|document| {
             document.header_mut().set_title(&name, text, &now);
             document.push(entry.clone());

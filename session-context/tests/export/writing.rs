@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pollster::block_on;
 use session_context::redact::HideSecrets;
 use session_context::{NameSource, NewSession, SessionManager, SessionOptions};
-use session_model::Entry;
 use session_model::json::RawJson;
 use session_model::persisted::{OversizePolicy, PersistOptions};
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
+use session_model::{Entry, EntryKind};
 use session_store_memory::MemoryStorage;
 
 const SECRET: &str = "sk-live-Zk4q0Rw2pXz9Qm4T7u1LbN8c";
@@ -81,6 +81,59 @@ fn signed_blocks_are_written_as_they_are() {
     let entry = world.append(&message);
     let hidden = message.replace(&format!("It is {SECRET}."), "It is [redacted:openai-key].");
     assert_eq!(written(&entry) + "}", hidden);
+}
+
+#[test]
+fn what_a_name_gave_away_is_hidden_where_it_stands_alone() {
+    let mut world = World::new();
+    world.append(r#"{"role":"user","content":"DB_PASSWORD=Tr0ub4dor-horse"}"#);
+    let entry = world.append(r#"{"role":"user","content":"is Tr0ub4dor-horse right?"}"#);
+    assert_eq!(written(&entry), r#"{"role":"user","content":"is [redacted:named-secret] right?""#);
+}
+
+#[test]
+fn an_entry_stays_what_it_is_and_where_it_is() {
+    let mut world = World::new();
+    let entry = format!(r#"{{"type":"{SECRET}","note":"{SECRET}"}}"#);
+    let id = block_on(world.session.append_entry_json(&RawJson::parse(entry).unwrap())).unwrap();
+    let entry = &world.session.entries()[0];
+    let line = RawJson::parse(entry.line().clone()).unwrap();
+    let names = ["type", "id", "note"];
+    let fields = names.map(|name| line.field(name).unwrap().as_text().unwrap().into_owned());
+    assert_eq!(fields, [SECRET, &id, "[redacted:openai-key]"]);
+}
+
+#[test]
+fn a_branch_and_a_new_name_copy_no_secret() {
+    let mut world = World::new();
+    let entry = world.append(r#"{"role":"user","content":"Hello"}"#);
+    let label = format!("with {SECRET}");
+    block_on(world.session.append_label_change(&entry.id().unwrap(), Some(&label))).unwrap();
+    block_on(world.session.create_branched_session(&entry.id().unwrap())).unwrap().unwrap();
+    let labels = world.session.entries().iter().filter(|e| e.kind() == EntryKind::Label);
+    let labels: Vec<_> = labels.map(|entry| entry.line().clone()).collect();
+    assert_eq!(labels.len(), 1);
+    assert!(String::from_utf8_lossy(&labels[0]).contains("with [redacted:openai-key]"));
+    assert!(!world.all().contains(SECRET));
+
+    // A name of before stays in what is there, and is not written once more.
+    let storage: Arc<dyn SessionStorage> = Arc::new(MemoryStorage::new());
+    let new = NewSession::in_cwd("/w");
+    let options = SessionOptions::default().eager();
+    let mut plain = block_on(SessionManager::create(Arc::clone(&storage), new, options)).unwrap();
+    let name = format!("Use {SECRET}");
+    assert!(block_on(plain.set_session_name(&name, NameSource::User)).unwrap());
+    let key = plain.key().clone();
+    block_on(plain.close()).unwrap();
+    let options = SessionOptions::default().filter(HideSecrets::default());
+    let mut session =
+        block_on(SessionManager::open(Arc::clone(&storage), key, "/w", options)).unwrap();
+    assert!(block_on(session.set_session_name("Plain", NameSource::User)).unwrap());
+    let lines: Vec<_> = session.entries().iter().map(|entry| entry.line().clone()).collect();
+    let holds = |line: &bytes::Bytes| String::from_utf8_lossy(line).contains(SECRET);
+    assert_eq!(lines.iter().map(holds).collect::<Vec<_>>(), [true, false]);
+    let world = World { storage, session };
+    assert_eq!(world.all().matches(SECRET).count(), 1);
 }
 
 #[test]

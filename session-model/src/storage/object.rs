@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
@@ -37,6 +37,9 @@ impl fmt::Display for Version {
     }
 }
 
+/// How long an object must have been as it is before what was found out of it is kept.
+const SETTLED: Duration = Duration::from_secs(2);
+
 /// Size, time and version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,6 +58,12 @@ impl ObjectMeta {
     /// Puts the parts together.
     pub fn new(key: StorageKey, size: u64, modified: SystemTime, version: Version) -> Self {
         Self { key, size, modified, version }
+    }
+
+    /// Tells whether the object had been in this state for two seconds at a time: longer than a tick
+    /// of any clock a file system takes its times from, so that every later change shows.
+    pub fn is_settled(&self, now: SystemTime) -> bool {
+        now.duration_since(self.modified).is_ok_and(|age| age >= SETTLED)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lists show of sessions, kept until the files change.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use session_model::storage::ObjectMeta;
@@ -9,10 +9,6 @@ use session_model::summary::SessionSummary;
 
 use super::{IndexError, IndexOptions};
 use crate::sqlite::{Database, Settings};
-
-/// How long a file must have been as it is for its summary to be kept: longer than a tick of any
-/// clock a file system takes its times from, so that every later change shows.
-const SETTLED: Duration = Duration::from_secs(2);
 
 /// A summary to be kept.
 #[derive(Clone, Debug)]
@@ -25,10 +21,9 @@ pub(super) struct Noted {
 impl Noted {
     /// `None` for a file that may change without a trace.
     pub(super) fn new(meta: &ObjectMeta, summary: Option<&SessionSummary>) -> Option<Self> {
-        let age = SystemTime::now().duration_since(meta.modified);
-        let is_settled = age.is_ok_and(|age| age >= SETTLED);
-        let note = summary.map(SessionSummary::to_note);
-        is_settled.then(|| Self { version: meta.version.to_string(), note })
+        let note = || summary.map(SessionSummary::to_note);
+        let is_settled = meta.is_settled(SystemTime::now());
+        is_settled.then(|| Self { version: meta.version.to_string(), note: note() })
     }
 }
 
