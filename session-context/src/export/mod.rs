@@ -5,6 +5,7 @@
 //! none leaks what another hides.
 
 mod details;
+mod file;
 pub mod foreign;
 mod format;
 mod html;
@@ -27,6 +28,7 @@ use session_model::{Entry, SessionDocument};
 use crate::error::Result;
 use crate::redact::{RedactionReport, Redactor};
 
+pub use file::write_file;
 use foreign::{Handed, to_claude, to_codex};
 pub use format::{Format, UnknownFormat};
 pub use scope::Scope;

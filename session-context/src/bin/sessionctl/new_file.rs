@@ -1,74 +1,20 @@
-//! Files that a command makes beside sessions: only their owner can read them, and none takes the
-//! place of another unless that was asked for.
+//! Files that a command makes beside sessions: none takes the place of another unless that was asked
+//! for.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+
+use session_context::export;
 
 use crate::failure::Failure;
 
-/// Writes a file whole, or leaves nothing of it: nobody sees a part of it under its name.
+/// Writes a file whole, or leaves nothing of it; see [`export::write_file`].
 pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Failure> {
-    write(path, bytes, replace).map_err(|source| match source.kind() {
+    export::write_file(path, bytes, replace).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists if !replace => {
             let path = path.display();
             Failure::Refused(format!("{path} is there already; --force replaces it"))
         }
         _ => Failure::Write { what: path.display().to_string(), source },
     })
-}
-
-fn write(path: &Path, bytes: &[u8], replace: bool) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-    }
-    // What is refused at the end all the same is refused before a large file is written.
-    if !replace && path.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    let (beside, file) = beside(path)?;
-    let name = |()| if replace { fs::rename(&beside, path) } else { publish(&beside, path) };
-    fill(file, bytes).and_then(name).inspect_err(|_| {
-        // The failure to write tells more than one to clean up.
-        let _ = fs::remove_file(&beside);
-    })
-}
-
-/// Gives a file a name that nothing has.
-fn publish(beside: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(beside, path) {
-        Ok(()) => fs::remove_file(beside),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system has links.
-        Err(_) if path.symlink_metadata().is_err() => fs::rename(beside, path),
-        Err(_) => Err(io::ErrorKind::AlreadyExists.into()),
-    }
-}
-
-/// Makes a file next to another under a name that is free.
-fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // The name with all around it is no longer than a system takes.
-    let name: String = name.chars().take(40).collect();
-    for number in 0..1_000 {
-        let beside = path.with_file_name(format!(".{name}.{}-{number}.part", std::process::id()));
-        match create(&beside) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return Ok((beside, made?)),
-        }
-    }
-    Err(io::Error::other("no name is free beside it"))
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn fill(mut file: File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -1,6 +1,5 @@
 //! Carrying out what somebody asks for in the picker.
 
-use std::io::Write;
 use std::path::Path;
 
 use session_model::SessionDocument;
@@ -10,7 +9,7 @@ use session_model::storage::SessionStorageExt;
 use super::{PickerAction, SessionPickerOptions};
 use crate::blobs::BlobStore;
 use crate::env::SystemClock;
-use crate::export::{Export, ExportOptions, Format};
+use crate::export::{Export, ExportOptions, Format, write_file};
 use crate::import::{ImportOptions, ImportOutcome, Importer, Tool};
 use crate::listing::Place;
 use crate::navigation::HostError;
@@ -135,13 +134,7 @@ impl Desk<'_> {
         let format = Format::ALL.into_iter().find(|format| format.extension() == ending);
         let format = format.ok_or("the name has to end in .md, .html, .json or .txt")?;
         let export = Export::new(&self.load(&session).await?, &ExportOptions::default())?;
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        file.write_all(export.render(format).as_bytes())?;
-        file.sync_all()?;
+        write_file(path, export.render(format).as_bytes(), false)?;
         Ok(Done { text: format!("written to {}, without secrets", path.display()), new: None })
     }
 
