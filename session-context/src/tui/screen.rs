@@ -205,14 +205,11 @@ impl Reader {
         let seen = Arc::clone(&ends);
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                // Crossterm would read a terminal that is gone for ever and ever.
-                if hung_up(LOOK) {
-                    let _ = sender.send(Err(io::ErrorKind::UnexpectedEof.into()));
-                    return;
-                }
-                let read = match event::poll(Duration::ZERO) {
-                    Ok(false) => continue,
+                let read = match event::poll(LOOK) {
                     Ok(true) => event::read(),
+                    // A terminal that is gone has nothing to say, for ever and ever.
+                    Ok(false) if has_hung_up() => Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(false) => continue,
                     Err(error) => Err(error),
                 };
                 let failed = read.is_err();
@@ -229,7 +226,7 @@ impl Reader {
         let Some(thread) = self.thread.take() else { return };
         let start = Instant::now();
         while !thread.is_finished() {
-            // A terminal that hung up in the middle of a read never gives it back.
+            // Half a key is read until the rest of it comes.
             if start.elapsed() > 10 * LOOK {
                 return;
             }
@@ -240,22 +237,20 @@ impl Reader {
     }
 }
 
-/// Waits until something was typed, and tells whether the terminal is gone.
+/// Tells whether the terminal is gone.
 #[cfg(unix)]
-fn hung_up(limit: Duration) -> bool {
+fn has_hung_up() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let stdin = io::stdin();
-    let mut typed = [PollFd::new(&stdin, PollFlags::IN)];
-    let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+    let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
     // After a signal the next look finds what there is.
-    let found = poll(&mut typed, Some(&limit)).unwrap_or_default();
-    found > 0 && typed[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+    let found = poll(&mut terminal, Some(&Timespec::default())).unwrap_or_default();
+    found > 0 && terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 #[cfg(not(unix))]
-fn hung_up(limit: Duration) -> bool {
-    let _ = event::poll(limit);
+fn has_hung_up() -> bool {
     false
 }
 

@@ -76,12 +76,6 @@ fn a_session_is_searched_renamed_deleted_brought_back_and_chosen() {
     tmux.until_it("a narrow screen", |screen| {
         screen.lines().count() == 12 && screen.contains("› Parse wind speeds 漢字")
     });
-    // The screen may show less before the program knows why, and what is pressed in that very
-    // moment waits for the next key.
-    tmux.press(&["Down"]);
-    tmux.until("› Parse wind speeds 漢字");
-    tmux.press(&["Up"]);
-    tmux.until("› Parse wind speeds 漢字");
     tmux.press(&["M-f"]);
     tmux.until_it("the copy", |screen| screen.matches("Parse wind speeds 漢字").count() == 2);
     assert_eq!(names(&tmux).len(), 4);

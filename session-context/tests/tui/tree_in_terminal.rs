@@ -183,12 +183,48 @@ fn it_ends_with_its_terminal() {
         (":", "resume -i .", "Tab shows all"),
     ] {
         let tmux = with_demo();
-        // It outlives its terminal and tells how the command ended.
-        let script = format!("trap {signal} HUP\nsessionctl {command}\necho $? > code\n");
-        fs::write(tmux.path("run.sh"), script).unwrap();
-        tmux.command("exec sh run.sh");
-        tmux.until(shows);
+        begin(&tmux, signal, "", command, shows);
         assert_eq!(tmux.hang_up("code"), "129\n", "{signal} {command}");
+    }
+}
+
+#[test]
+fn it_ends_whatever_it_was_about_when_the_terminal_went() {
+    // So that it nearly always is between two looks at the terminal.
+    let slowly = "strace -f -qq -o /dev/null -e trace=poll,ppoll \
+                  -e inject=poll,ppoll:delay_exit=30000 ";
+    for moment in 0..8 {
+        let tmux = with_demo();
+        begin(&tmux, ":", slowly, "tree -i demo.jsonl", LEAF);
+        for _ in 0..moment {
+            tmux.screen();
+        }
+        assert_eq!(tmux.hang_up("code"), "129\n", "moment {moment}");
+    }
+}
+
+/// Begins a command that outlives its terminal and then tells how it ended.
+fn begin(tmux: &Tmux, on_signal: &str, with: &str, command: &str, shows: &str) {
+    let script = format!("trap {on_signal} HUP\n{with}sessionctl {command}\necho $? > code\n");
+    fs::write(tmux.path("run.sh"), script).unwrap();
+    tmux.command("exec sh run.sh");
+    tmux.until(shows);
+    // A key that was read shows that the terminal is being read.
+    tmux.type_text("q");
+    tmux.until("Search: q");
+}
+
+#[test]
+fn keys_between_changes_of_size_count() {
+    let tmux = with_demo();
+    tmux.command("sessionctl tree -i demo.jsonl; echo ended $?");
+    tmux.until(LEAF);
+    let mut typed = String::from("Search: ");
+    for (letter, width) in ('a'..='z').zip([60, 80].into_iter().cycle()) {
+        tmux.resize(width, 24);
+        tmux.type_text(&letter.to_string());
+        typed.push(letter);
+        tmux.until(&typed);
     }
 }
 
