@@ -63,7 +63,7 @@ fn json_holds_what_the_file_holds() {
     assert_eq!(
         dir.run("tree s.jsonl --json").quiet(),
         format!(
-            r#"[{{"entry":{one},"children":[{{"entry":{two},"children":[{{"entry":{label},"children":[]}}],"label":"here"}},{{"entry":{custom},"children":[]}}]}}]{}"#,
+            r#"[{{"entry":{one},"depth":0}},{{"entry":{two},"depth":1,"label":"here"}},{{"entry":{label},"depth":2}},{{"entry":{custom},"depth":1}}]{}"#,
             "\n"
         )
     );
