@@ -200,3 +200,18 @@ fn a_session_of_ours_is_no_source() {
         assert_eq!(last_line(&out), want);
     }
 }
+
+#[test]
+fn where_there_is_nothing_to_import_nothing_is_made() {
+    let dir = Dir::new();
+    let home = dir.path().join(".codex");
+    let told = format!(
+        "error: there is no {}; name a file or a directory with sessions of Codex\n",
+        home.display()
+    );
+    dir.run("import codex").failed(1, &told);
+    std::fs::create_dir_all(home.join("sessions")).unwrap();
+    let out = dir.run("import codex").telling("note: there is no session of Codex to import\n");
+    assert_eq!(out, "0 created, 0 updated, 0 unchanged, 0 without conversation, 0 failed\n");
+    assert_eq!(dir.names(), [".codex"]);
+}
