@@ -76,7 +76,7 @@ impl Resume {
         }
         found.print(&mut context.out)?;
         if matches!(found.cwd_state, CwdState::Missing | CwdState::Unusable) {
-            let text = "the session can be read and gone on with from any other directory";
+            let text = "the session can be read all the same, and `sessionctl mv` takes it to another directory";
             say("warning", &format!("its directory is {}; {text}", found.cwd_state.as_str()));
         }
         moved.map_or(Ok(()), |moved| navigate::report(&moved, context))
