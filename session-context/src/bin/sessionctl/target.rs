@@ -27,6 +27,8 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// Where its blobs are.
     pub(crate) blobs: BlobStore,
+    /// Whether it was named by an id that other files have, too.
+    pub(crate) shares_id: bool,
 }
 
 /// What is shown of a session that is opened for reading.
@@ -54,7 +56,7 @@ impl StoreArgs {
         target: Target,
         shown: Shown,
     ) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name, blobs } = target;
+        let Target { storage, key, name, blobs, .. } = target;
         let mut options = SessionOptions::default().ids(NumberedIds::default()).blobs(blobs);
         options.resolve = shown == Shown::Whole;
         let manager = SessionManager::open_read_only(storage, key, options).await?;
@@ -84,6 +86,15 @@ impl StoreArgs {
 }
 
 impl Target {
+    pub(crate) fn new(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        name: &str,
+        blobs: BlobStore,
+    ) -> Self {
+        Self { storage, key, name: name.to_owned(), blobs, shares_id: false }
+    }
+
     /// Reads the session as the file has it.
     pub(crate) async fn load(&self) -> Result<Loaded, Failure> {
         let (_, bytes) = match self.storage.read_all(&self.key).await {

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use session_context::OpenStorageError;
-use session_context::open_existing_storage;
 use session_context::operations::{Trashed, list_trash, restore_session};
+use session_context::{OpenStorageError, SessionError, open_existing_storage};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::layout::SessionFileName;
-use session_model::storage::SessionStorage;
+use session_model::storage::{SessionStorage, StorageErrorKind};
 
 use crate::Context;
 use crate::failure::Failure;
@@ -66,7 +65,17 @@ impl Restore {
                 )));
             }
         };
-        let restored = restore_session(&storage, trashed).await?;
+        let restored = match restore_session(&storage, trashed).await {
+            Err(SessionError::Storage(error))
+                if error.kind() == StorageErrorKind::AlreadyExists =>
+            {
+                let there = path_or_key(&*storage, &trashed.from);
+                return Err(Failure::Refused(format!(
+                    "{there} is there again; move that away to restore the one that was deleted"
+                )));
+            }
+            restored => restored?,
+        };
         tell_left_behind(&restored.left_behind);
         let path = path_or_key(&*storage, &restored.key);
         if context.json {

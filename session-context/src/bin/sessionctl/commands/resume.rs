@@ -103,7 +103,8 @@ async fn to_continue(context: &Context) -> Result<Target, Failure> {
     let found = session_to_continue(&storage, &here()?, terminal_id().as_ref()).await?;
     let found = found.ok_or_else(none)?;
     let blobs = BlobStore::new(found.storage.clone()).map_err(SessionError::from)?;
-    Ok(Target { name: found.key.to_string(), storage: found.storage, key: found.key, blobs })
+    let name = found.key.to_string();
+    Ok(Target::new(found.storage, found.key, &name, blobs))
 }
 
 /// The present directory.
