@@ -7,6 +7,7 @@ use session_context::blobs::BlobStore;
 use session_context::{PersistenceObserver, SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
+use session_model::persisted::{OversizePolicy, PersistOptions};
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 
@@ -156,7 +157,9 @@ pub(crate) fn options() -> SessionOptions {
 
 /// As [`options`], while a screen is shown that tells itself how saving goes.
 pub(crate) fn options_for_screen() -> SessionOptions {
-    SessionOptions::default().owner(OWNER)
+    // Nobody holds the whole text once the command has ended.
+    let persist = PersistOptions::default().oversize(OversizePolicy::Blob);
+    SessionOptions::default().owner(OWNER).persist(persist)
 }
 
 /// Says at once how saving goes.
@@ -179,9 +182,17 @@ pub(crate) async fn close<T>(
     done: Result<T, SessionError>,
 ) -> Result<T, Failure> {
     let closed = manager.close().await;
-    let done = done?;
-    closed?;
-    Ok(done)
+    match (done, closed) {
+        (Err(SessionError::NotSaved { entry, .. }), Ok(())) => Err(Failure::SavedLate { entry }),
+        (Err(SessionError::NotSaved { entry, source }), Err(_)) => {
+            Err(Failure::NotSaved { entry, source })
+        }
+        (done, closed) => {
+            let done = done?;
+            closed?;
+            Ok(done)
+        }
+    }
 }
 
 fn is_migrated(diagnostic: &Diagnostic) -> bool {

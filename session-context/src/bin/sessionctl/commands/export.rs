@@ -103,7 +103,10 @@ impl ExportArgs {
         {
             let number = usize::try_from(unreadable).unwrap_or(usize::MAX);
             let records = count(number, "record does", "records do");
-            say("warning", &format!("{records} not read back as expected; keep the session itself"));
+            say(
+                "warning",
+                &format!("{records} not read back as expected; keep the session itself"),
+            );
         }
         let text = match &handed {
             Some(session) => session.to_text(),
