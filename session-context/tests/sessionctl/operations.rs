@@ -150,6 +150,21 @@ fn what_is_removed_comes_back_until_it_is_removed_for_good() {
 }
 
 #[test]
+fn the_trash_tells_titles_and_knows_sessions_by_them() {
+    let dir = agent();
+    dir.run_with("rename s-0001", "Büro").quiet();
+    dir.run("rm s-0001").quiet();
+    let list = json(&dir.run("restore --json").quiet());
+    let list = list.as_array().unwrap();
+    let item = &list.items()[0];
+    assert_eq!((text(item, "id"), text(item, "title")), ("s-0001".into(), "Büro".into()));
+    let listed = dir.run("restore").quiet();
+    assert!(listed.ends_with("/t_s-0001.jsonl  Büro\n"), "{listed}");
+    let restored = inside(&dir, &dir.run("restore BÜRO").quiet());
+    assert_eq!(restored, format!("{BUCKET}/t_s-0001.jsonl"));
+}
+
+#[test]
 fn of_several_files_with_an_id_none_is_deleted_for_good_by_guess() {
     let dir = agent();
     let (first, copy) = (format!("{BUCKET}/t_s-0001.jsonl"), format!("{BUCKET}/copy.jsonl"));
