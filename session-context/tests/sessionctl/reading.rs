@@ -244,7 +244,7 @@ fn what_is_no_session_is_refused() {
     dir.write(".~x.jsonl", session(&[]));
     dir.run("show .~x.jsonl").failed(
         1,
-        "error: this session cannot be addressed\n  caused by: invalid storage key \".~x.jsonl\": segment starts with `.~`\n",
+        "error: a session cannot have this name; give its file another\n  caused by: invalid storage key \".~x.jsonl\": segment starts with `.~`\n",
     );
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum Failure {
     #[cfg(feature = "redis")]
     #[error(transparent)]
     Publish(#[from] session_store_indexed::publish::PublishError),
-    #[error("this session cannot be addressed")]
+    #[error("a session cannot have this name; give its file another")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]
     Start(#[source] io::Error),
