@@ -224,3 +224,17 @@ fn an_encrypted_bundle_needs_its_passphrase() {
     let name = "sessions/--w-app--/one.jsonl";
     assert_eq!(dir.read(&format!("new/{name}")), dir.read(&format!("agent/{name}")));
 }
+
+#[test]
+fn the_format_goes_with_the_name_or_is_asked_for() {
+    let dir = agent();
+    let name = "--store agent export s-0001 --json -o";
+    for (file, format) in [("a.HTML", "html"), ("notes", "md"), ("b.txt", "text")] {
+        let out = dir.run(&format!("{name} {file}")).telling(HIDDEN);
+        assert_eq!(json(&out).field("format").unwrap().as_text().unwrap(), format);
+    }
+    let told = "error: no format goes with .pdf; choose one with --format\n";
+    dir.run(&format!("{name} c.pdf")).failed(2, told);
+    let out = dir.run(&format!("{name} c.pdf --format md")).telling(HIDDEN);
+    assert_eq!(json(&out).field("file").unwrap().as_text().unwrap(), "c.pdf");
+}

@@ -31,7 +31,7 @@ Examples:
 pub(crate) struct ExportArgs {
     /// The session
     session: String,
-    /// How it is written; default: as the name of FILE ends, else md
+    /// How it is written; default: as the name of FILE ends, and md if that has no ending
     #[arg(long, short, value_name = "NAME", value_parser = format())]
     format: Option<Format>,
     /// Where to; `-` is standard output. Default: a file named as the session, in the present
@@ -84,7 +84,7 @@ impl ExportArgs {
             let text = "--json tells about the file; with -o - the export itself is printed";
             return Err(Failure::Usage(format!("{text}: leave one of them out")));
         }
-        let format = self.format.unwrap_or_else(|| implied(self.output.as_deref()));
+        let format = self.format.map_or_else(|| implied(self.output.as_deref()), Ok)?;
         let manager = context.store.read(&self.session, Shown::Whole).await?;
         let mut options = ExportOptions::default().scope(self.scope.scope(format));
         options.redact = !self.no_redact;
@@ -146,11 +146,15 @@ fn tell(export: &Export) {
 }
 
 /// The format that the name of a file stands for.
-fn implied(path: Option<&Path>) -> Format {
-    let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str());
+fn implied(path: Option<&Path>) -> Result<Format, Failure> {
+    let Some(extension) = path.and_then(Path::extension) else { return Ok(Format::Markdown) };
     let is_document = |format: &Format| !matches!(format, Format::Claude | Format::Codex);
-    let is = |format: &Format| is_document(format) && extension == Some(format.extension());
-    Format::ALL.into_iter().find(is).unwrap_or(Format::Markdown)
+    let is =
+        |format: &Format| is_document(format) && extension.eq_ignore_ascii_case(format.extension());
+    Format::ALL.into_iter().find(is).ok_or_else(|| {
+        let extension = extension.display();
+        Failure::Usage(format!("no format goes with .{extension}; choose one with --format"))
+    })
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {
