@@ -70,6 +70,12 @@ impl SessionCatalog {
         &self.places
     }
 
+    /// Returns what was found of the indexes beside the sessions that the user should be told, once.
+    #[cfg(feature = "indexed")]
+    pub fn take_index_diagnostics(&self) -> Vec<session_store_indexed::DatabaseDiagnostic> {
+        std::mem::take(&mut *self.known.indexes())
+    }
+
     /// Lists sessions as [`list_sessions`](super::list_sessions) does.
     ///
     /// # Errors

@@ -6,10 +6,17 @@ use std::time::SystemTime;
 
 use session_model::storage::{ObjectMeta, StorageKey, Version};
 use session_model::summary::SessionSummary;
+#[cfg(feature = "indexed")]
+use session_store_indexed::DatabaseDiagnostic;
 
 /// The summaries of files as they were when a list was made last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KnownSummaries(Arc<Mutex<HashMap<(usize, StorageKey), Known>>>);
+pub(super) struct KnownSummaries {
+    files: Arc<Mutex<HashMap<(usize, StorageKey), Known>>>,
+    /// What was found of the indexes beside the sessions.
+    #[cfg(feature = "indexed")]
+    indexes: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
+}
 
 #[derive(Debug)]
 struct Known {
@@ -44,6 +51,11 @@ impl KnownSummaries {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(usize, StorageKey), Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(feature = "indexed")]
+    pub(super) fn indexes(&self) -> MutexGuard<'_, Vec<DatabaseDiagnostic>> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

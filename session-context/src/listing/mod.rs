@@ -201,6 +201,7 @@ async fn list_places(
                 progress(ListingProgress { done, total });
             }
         }
+        noted.tell(known);
     }
     if let Some(known) = known {
         known.keep(

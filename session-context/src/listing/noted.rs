@@ -15,7 +15,7 @@ use session_store_indexed::{
     storage::INDEX_FILE,
 };
 
-use super::SessionRow;
+use super::{KnownSummaries, SessionRow};
 
 /// How long a lock held by another program is waited for: looking into the files takes no longer.
 #[cfg(feature = "indexed")]
@@ -64,6 +64,13 @@ impl Noted {
         self.usable(kept);
     }
 
+    /// Hands on what was found of the index.
+    pub(super) fn tell(&self, known: Option<&KnownSummaries>) {
+        if let (Some(summaries), Some(known)) = (&self.0, known) {
+            known.indexes().extend(summaries.diagnostics());
+        }
+    }
+
     /// Makes no further use of the index after an error.
     fn usable<T>(&mut self, answer: Result<T, IndexError>) -> Option<T> {
         answer
@@ -94,4 +101,6 @@ impl Noted {
     }
 
     pub(super) fn keep<'a>(&mut self, _: impl Iterator<Item = &'a SessionRow>) {}
+
+    pub(super) fn tell(&self, _: Option<&KnownSummaries>) {}
 }

@@ -158,3 +158,20 @@ fn an_odd_name_is_one_row_and_hides_no_other() {
     let errors = rows.items().iter().filter(|row| row.as_object().unwrap().get("error").is_some());
     assert_eq!(errors.count(), 1, "{}", listed.out);
 }
+
+#[cfg(feature = "indexed")]
+#[test]
+fn an_index_that_cannot_be_used_is_told_and_made_anew() {
+    let dir = Dir::new();
+    dir.write(".xcsh/agent/sessions/--w-app--/s.jsonl", session(&[]));
+    dir.run("index build").quiet();
+    let listed = dir.run("list --all").quiet();
+    for looking in ["list --all", "show s-0001"] {
+        dir.write(".xcsh/agent/.~index.db", "no database");
+        let run = dir.run(looking);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let told = "/.~index.db could not be used (file is not a database); it is kept as ";
+        assert!(run.err.starts_with("warning: ") && run.err.contains(told), "{}", run.err);
+        assert_eq!(dir.run("list --all").quiet(), listed);
+    }
+}

@@ -1,6 +1,7 @@
 //! What lists show of sessions, kept until the files change.
 
 use std::path::Path;
+use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -8,6 +9,7 @@ use session_model::storage::ObjectMeta;
 use session_model::summary::SessionSummary;
 
 use super::{IndexError, IndexOptions};
+use crate::DatabaseDiagnostic;
 use crate::sqlite::{Database, Settings};
 
 /// A summary to be kept.
@@ -46,6 +48,11 @@ impl Summaries {
     pub fn open(path: impl AsRef<Path>, options: IndexOptions) -> Result<Self, IndexError> {
         let settings = Settings { busy_timeout: options.busy_timeout, clock: options.clock };
         Ok(Self { database: Database::open(path.as_ref(), settings, super::prepare)? })
+    }
+
+    /// Returns what was found since opening that the user should be told.
+    pub fn diagnostics(&self) -> Vec<DatabaseDiagnostic> {
+        self.database.diagnostics().lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the summary of each file that is still in the state it was summed up in.

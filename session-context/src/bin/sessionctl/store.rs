@@ -200,10 +200,22 @@ async fn by_id(
 ) -> Result<(StorageKey, bool), SessionError> {
     let here = env::current_dir().unwrap_or_default();
     let catalog = SessionCatalog::new(vec![Place::agent_dir(Arc::clone(storage))?]);
-    let row = catalog.find(wanted, CwdFilter::local(&here.to_string_lossy())).await?;
+    let found = catalog.find(wanted, CwdFilter::local(&here.to_string_lossy())).await;
+    tell_of_index(&catalog);
+    let row = found?;
     if row.id_is_shared {
         let text = "several files have this id; the largest is taken:";
         say("note", &format!("{text} {}", row.location()));
     }
     Ok((row.key, row.id_is_shared))
+}
+
+/// Tells what became of an index that could not be used.
+pub(crate) fn tell_of_index(catalog: &SessionCatalog) {
+    #[cfg(feature = "indexed")]
+    for diagnostic in catalog.take_index_diagnostics() {
+        say("warning", &diagnostic.to_string());
+    }
+    #[cfg(not(feature = "indexed"))]
+    let _ = catalog;
 }

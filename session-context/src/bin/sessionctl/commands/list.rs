@@ -17,6 +17,7 @@ use session_model::time::to_iso;
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::output::{Output, look, say};
+use crate::store::tell_of_index;
 
 /// How much of a title is shown.
 const TITLE_CHARS: usize = 60;
@@ -68,8 +69,10 @@ impl List {
         let filtered = options.cwd.is_some();
         let places = context.store.places(&self.directories, self.all_agents)?;
         let is_nowhere = places.is_empty();
-        let listed = SessionCatalog::new(places).list_all(options).await;
+        let catalog = SessionCatalog::new(places);
+        let listed = catalog.list_all(options).await;
         bar.finish_and_clear();
+        tell_of_index(&catalog);
         let rows = listed?;
         let nodes = match self.forks {
             true => lineage(&rows),
