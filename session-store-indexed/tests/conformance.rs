@@ -167,8 +167,9 @@ impl Subject for SharedDirectory {
     async fn open(&self) -> HookResult<Arc<dyn SessionStorage>> {
         let root = self.directory.0.path().join("root");
         let files = Arc::new(FileStorage::open(&root)?);
-        let publish =
-            PublishOptions::default().pauses(Duration::from_millis(1), Duration::from_millis(10));
+        let publish = PublishOptions::default()
+            .pauses(Duration::from_millis(1), Duration::from_millis(10))
+            .timeout(Duration::from_secs(300));
         let [remote, other] = self.remotes.clone();
         let (path, options) = (root.join(INDEX_FILE), IndexOptions::default());
         let storage = IndexedStorage::open_shared(files, path, options, remote, publish)?;
