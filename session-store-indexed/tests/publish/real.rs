@@ -56,7 +56,8 @@ fn remote(url: &str) -> Arc<RedisRemote> {
 pub fn open(root: &Path, url: &str, publish: PublishOptions) -> IndexedStorage {
     let files = Arc::new(FileStorage::open(root).unwrap());
     let path = root.join(INDEX_FILE);
-    IndexedStorage::open_shared(files, path, IndexOptions::default(), remote(url), publish).unwrap()
+    let options = IndexOptions::default().busy_timeout(PATIENCE);
+    IndexedStorage::open_shared(files, path, options, remote(url), publish).unwrap()
 }
 
 fn options() -> PublishOptions {
