@@ -114,7 +114,7 @@ impl Server {
     pub(crate) fn remote_at(url: &str, prefix: &str) -> RedisRemote {
         let mut options = RedisOptions::default();
         options.prefix = prefix.to_owned();
-        options.timeout = PATIENCE;
+        options.timeout = PATIENCE / 4;
         RedisRemote::new(&url.parse().unwrap(), options).unwrap()
     }
 
