@@ -12,7 +12,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use session_context::listing::{ListingOptions, Scope, list_sessions};
-use session_context::{ContextOptions, LeafChoice, SessionManager, SessionOptions, SessionReader};
+use session_context::{
+    ContextOptions, LeafChoice, NameSource, SessionManager, SessionOptions, SessionReader,
+};
 use session_model::DiagnosticCode as Code;
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_store_file::FileStorage;
@@ -289,8 +291,14 @@ fn a_byte_order_mark_and_bad_files_do_not_hide_sessions() {
         let mut session = opened(&storage, "").await;
         assert_eq!((ids(&session), codes(&session)), (vec!["a".into()], vec![Code::ByteOrderMark]));
         session.append_message(user("more")).await.unwrap();
+        assert!(session.set_session_name("named", NameSource::User).await.unwrap());
+        assert_eq!(codes(&session), [Code::ByteOrderMark]);
         session.close().await.unwrap();
-        assert_eq!(ids(&opened(&storage, "x").await), ["a", "00000001"]);
+        let file = fs::read_to_string(path).unwrap();
+        assert!(file.starts_with("\u{feff}{\"type\":\"session\""), "{file}");
+        let session = opened(&storage, "x").await;
+        assert_eq!(ids(&session), ["a", "00000001", "00000002"]);
+        assert_eq!(session.session_name().as_deref(), Some("named"));
         drop(dir);
     });
 }

@@ -1,5 +1,7 @@
 //! Times as session files spell them.
 
+use std::cell::RefCell;
+
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
@@ -14,28 +16,34 @@ use crate::json::{JsonKind, RawJson};
 /// assert_eq!(session_model::time::to_iso(1_767_225_600_000), "2026-01-01T00:00:00.000Z");
 /// ```
 pub fn to_iso(epoch_ms: i64) -> String {
-    let nearest = if epoch_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
-    let time = Timestamp::from_millisecond(epoch_ms).unwrap_or(nearest);
-    let civil = Offset::UTC.to_datetime(time);
-    if !(0..=9999).contains(&civil.year()) {
-        return civil.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
+    thread_local! {
+        // Of many times written one after the other most are of the same second.
+        static LAST: RefCell<(i64, String)> = const { RefCell::new((0, String::new())) };
     }
-    let mut out = *b"0000-00-00T00:00:00.000Z";
-    let mut put = |at: usize, digits: usize, value: i32| {
-        let mut rest = value;
-        for place in (at..at + digits).rev() {
-            out[place] = b'0' + (rest % 10) as u8;
-            rest /= 10;
+    let epoch_ms = epoch_ms.clamp(Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
+    let (second, ms) = (epoch_ms.div_euclid(1000), epoch_ms.rem_euclid(1000));
+    LAST.with_borrow_mut(|(of, start)| {
+        if *of != second || start.is_empty() {
+            (*of, *start) = (second, iso_to_the_second(second));
         }
-    };
-    put(0, 4, civil.year().into());
-    put(5, 2, civil.month().into());
-    put(8, 2, civil.day().into());
-    put(11, 2, civil.hour().into());
-    put(14, 2, civil.minute().into());
-    put(17, 2, civil.second().into());
-    put(20, 3, civil.millisecond().into());
-    std::str::from_utf8(&out).unwrap_or_default().to_owned()
+        let mut out = String::with_capacity(start.len() + 4);
+        out.push_str(start);
+        for place in [100, 10, 1] {
+            out.push(char::from(b'0' + (ms / place % 10) as u8));
+        }
+        out.push('Z');
+        out
+    })
+}
+
+fn iso_to_the_second(second: i64) -> String {
+    let time = Timestamp::from_second(second).unwrap_or_default();
+    let civil = Offset::UTC.to_datetime(time);
+    let rest = civil.strftime("-%m-%dT%H:%M:%S.");
+    match civil.year() {
+        year @ 0.. => format!("{year:04}{rest}"),
+        year => format!("{year:07}{rest}"),
+    }
 }
 
 /// Reads a time text as epoch milliseconds.
@@ -76,6 +84,19 @@ mod tests {
         assert_eq!(to_iso(-1), "1969-12-31T23:59:59.999Z");
         assert_eq!(to_iso(1_767_225_601_050), "2026-01-01T00:00:01.050Z");
         assert_eq!(to_iso(i64::MAX), "9999-12-30T22:00:00.999Z");
+        assert_eq!(to_iso(i64::MIN), "-009999-01-02T01:59:59.000Z");
+        assert_eq!(to_iso(-62_167_219_200_001), "-000001-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn times_of_one_second_differ_in_their_milliseconds() {
+        let ms = [999, 0, 1000, 999, 1999, 7, -1];
+        let seconds = ["00", "00", "01", "00", "01", "00"].map(|s| format!("1970-01-01T00:00:{s}"));
+        let spelled = ["999", "000", "000", "999", "999", "007"];
+        let mut want: Vec<_> =
+            seconds.iter().zip(spelled).map(|(second, ms)| format!("{second}.{ms}Z")).collect();
+        want.push("1969-12-31T23:59:59.999Z".to_owned());
+        assert_eq!(ms.map(to_iso).to_vec(), want);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test")]
 
 use proptest::prelude::*;
+use session_model::TitleSlot;
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::json::{ObjectEdit, RawJson};
 
@@ -70,8 +71,18 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
         Just(r#"{"type":"session","id":"s"}"#),
         Just(r#"{ "id" : "s", "type":"session" , "version" : 2 } tail"#),
     ];
-    (header, prop::collection::vec(line(), 0..12)).prop_map(|(header, lines)| {
-        let mut file = header.as_bytes().to_vec();
+    let slot = TitleSlot { title: "T".into(), source: None, updated_at: "t".into() }.to_line();
+    let before = prop_oneof![
+        3 => Just(Vec::new()),
+        1 => Just("\u{feff}".into()),
+        1 => Just(b" \r\n\n".into()),
+        1 => Just(b"\0\0\n".into()),
+        1 => Just(slot.clone()),
+        1 => Just([b"\xef\xbb\xbf", &*slot].concat()),
+    ];
+    let lines = prop::collection::vec(line(), 0..12);
+    (before, header, lines).prop_map(|(before, header, lines)| {
+        let mut file: Vec<u8> = [&before, header.as_bytes()].concat();
         file.push(b'\n');
         lines.iter().for_each(|line| file.extend_from_slice(line));
         file

@@ -36,7 +36,7 @@ pub(crate) struct Open {
     pub(crate) at: Glance,
     /// When the file was last written, if this writer looked since.
     modified: Option<i128>,
-    /// When this writer last wrote to it.
+    /// When this writer last began to write to it.
     wrote: Option<Instant>,
     /// Whether the entry in the directory is known to be durable.
     entry_is_durable: bool,
@@ -86,9 +86,9 @@ impl Open {
         found.glance() == self.at && self.modified.is_none_or(|known| known == found.modified)
     }
 
-    /// Tells whether this writer wrote a moment ago.
-    pub(crate) fn is_in_haste(&self) -> bool {
-        self.wrote.is_some_and(|wrote| wrote.elapsed() < HASTE)
+    /// Tells whether this writer wrote a moment before `now`.
+    pub(crate) fn is_in_haste(&self, now: Instant) -> bool {
+        self.wrote.is_some_and(|wrote| now.duration_since(wrote) < HASTE)
     }
 
     /// Remembers when the file was last written; if that cannot be told, the next look does without.
@@ -96,8 +96,8 @@ impl Open {
         self.modified = dir::state(&self.file).ok().map(|state| state.modified);
     }
 
-    /// Writes at the end, all or nothing, and returns where.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
+    /// Writes at the end, all or nothing, and returns where; `now` is the time, which costs to tell.
+    pub(crate) fn append(&mut self, bytes: &[u8], now: Instant) -> Result<u64, Fault> {
         let start = self.at.size;
         let _courtesy =
             (!appears_at_once(start, bytes.len())).then(|| Courtesy::of_writer(&self.file));
@@ -114,7 +114,7 @@ impl Open {
             }
         }
         self.at.size += bytes.len() as u64;
-        self.wrote = Some(Instant::now());
+        self.wrote = Some(now);
         Ok(start)
     }
 

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -69,7 +70,7 @@ impl FileWriter {
                 && state.glance().file == self.open.at.file
             {
                 self.open.at = state.glance();
-                return self.open.append(lines).during(OPERATION, &self.key);
+                return self.open.append(lines, Instant::now()).during(OPERATION, &self.key);
             }
             drop(locked);
             *self = Self::open(&self.store, &self.key, &AppendOptions::default())?;
@@ -78,11 +79,12 @@ impl FileWriter {
 
     /// Appends under this writer's claim.
     fn append_claimed(&mut self, lines: &[u8]) -> Result<u64> {
-        let in_haste = self.open.is_in_haste();
+        let now = Instant::now();
+        let in_haste = self.open.is_in_haste(now);
         if !in_haste || !self.open.seems_unchanged().during("look at", &self.key)? {
             self.ensure_unchanged()?;
         }
-        let start = self.open.append(lines).during(OPERATION, &self.key)?;
+        let start = self.open.append(lines, now).during(OPERATION, &self.key)?;
         if !in_haste {
             self.open.note_time();
         }

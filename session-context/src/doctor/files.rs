@@ -3,7 +3,7 @@
 use super::finding::{Finding, FindingCode, Need};
 use super::survey::Survey;
 
-const READ: &str = "see that it can be read";
+const READ: &str = "see that it can be read, or give it another name";
 
 pub(super) fn check(survey: &Survey) -> Vec<Finding> {
     #[cfg(feature = "file")]

@@ -22,6 +22,13 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
         let facts = match &session.content {
             Content::Session(facts) => facts,
             Content::Empty => continue,
+            Content::Zeros(size) => {
+                let detail = format!("{size} zero bytes and no record, as a power cut leaves them");
+                let advice = "bring it back from a backup, or delete it";
+                let code = FindingCode::NotASession;
+                found.push(Finding::new(code, path, detail, Need::User(advice)));
+                continue;
+            }
             Content::NotASession(why) => {
                 let advice = "mend its first line, which is to be the session's header; opening \
                               it for writing would move it aside and begin anew";

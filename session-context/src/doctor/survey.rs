@@ -17,7 +17,7 @@ use session_model::{BlobRef, CURRENT_VERSION, Diagnostic, Entry, EntryKind, Sess
 
 use super::{DoctorOptions, TRASH_DIR};
 use crate::blobs::{BlobError, BlobStore, GcOptions};
-use crate::error::Result;
+use crate::error::{Result, with_sources};
 use crate::operations::unfinished::{Unfinished, find_unfinished};
 
 /// Everything a check looks at.
@@ -59,6 +59,8 @@ pub(super) struct SessionFile {
 pub(super) enum Content {
     Session(Facts),
     Empty,
+    /// Zero bytes, so many with the white space among them.
+    Zeros(usize),
     NotASession(String),
     Unreadable(String),
 }
@@ -100,14 +102,18 @@ impl Survey {
         let only = options.session.as_ref();
         let mut survey = Self::default();
         let (found, errors) = storage.list_all(None, ListOptions::default()).await;
+        let mut without_key = Vec::new();
         for error in errors {
-            let Some(key) = error.key().filter(|key| is_wanted(key, only)).cloned() else {
-                if only.is_some() || error.kind() == StorageErrorKind::Invalid {
-                    continue;
+            match error.key() {
+                Some(key) if is_wanted(key, only) => {
+                    survey.unreadable.push((key.to_string(), with_sources(&error)));
                 }
-                return Err(error.into());
-            };
-            survey.unreadable.push((key.to_string(), error.to_string()));
+                _ if only.is_some() => {}
+                None if error.kind() == StorageErrorKind::Invalid => {
+                    without_key.push((".".to_owned(), with_sources(&error)));
+                }
+                _ => return Err(error.into()),
+            }
         }
         let keys: Vec<_> =
             found.into_iter().map(|meta| meta.key).filter(|key| is_wanted(key, only)).collect();
@@ -134,6 +140,9 @@ impl Survey {
         }
         if is_agent_dir {
             survey.look_at_blobs(storage, options).await?;
+        } else {
+            // Those of an agent directory are met by the checks of files.
+            survey.unreadable.append(&mut without_key);
         }
         survey.root = StorageKey::new(SESSIONS_DIR)
             .ok()
@@ -176,7 +185,7 @@ impl Survey {
         if let Some(session) = session_of_aside(key) {
             let (meta, bytes) = match storage.read_all(key).await {
                 Ok(read) => read,
-                Err(error) => return self.unreadable.push((key.to_string(), error.to_string())),
+                Err(error) => return self.unreadable.push((key.to_string(), with_sources(&error))),
             };
             let ids = ids_in(&bytes);
             let there = match storage.read_all(&session).await {
@@ -262,11 +271,12 @@ fn owner_of(key: &StorageKey, sessions: &HashSet<&StorageKey>) -> Option<Storage
 async fn read(storage: &dyn SessionStorage, key: &StorageKey) -> Content {
     let bytes = match storage.read_all(key).await {
         Ok((_, bytes)) => bytes,
-        Err(error) => return Content::Unreadable(error.to_string()),
+        Err(error) => return Content::Unreadable(with_sources(&error)),
     };
     let size = bytes.len();
-    match SessionDocument::load(bytes, &LoadOptions::default()) {
+    match SessionDocument::load(bytes.clone(), &LoadOptions::default()) {
         Ok(loaded) => Content::Session(facts(loaded, size)),
+        Err(LoadError::Empty) if bytes.contains(&0) => Content::Zeros(size),
         Err(LoadError::Empty) => Content::Empty,
         Err(error) => Content::NotASession(error.to_string()),
     }

@@ -1,6 +1,13 @@
 //! What is said of a session as a whole.
 
+use session_model::Entry;
+use session_model::message::Message;
+use session_model::preview::one_line;
+
 use super::Export;
+
+/// Characters of what stands for a title.
+const TITLE_CHARS: usize = 60;
 
 /// How an export tells what was hidden in it.
 pub(super) fn redaction_note(export: &Export) -> Option<String> {
@@ -32,7 +39,16 @@ pub(super) fn facts(export: &Export) -> Vec<(&'static str, String)> {
     .collect()
 }
 
-/// What the export is called.
-pub(super) fn title(export: &Export) -> &str {
-    export.title().filter(|title| !title.trim().is_empty()).unwrap_or("Session without a title")
+/// What the export is called: the session's title, else what a person says first in it.
+pub(super) fn title(export: &Export) -> String {
+    let given = export.title().filter(|title| !title.trim().is_empty()).map(str::to_owned);
+    given.or_else(|| first_words(export)).unwrap_or_else(|| "Session without a title".to_owned())
+}
+
+fn first_words(export: &Export) -> Option<String> {
+    let words = |entry: &Entry| match entry.body().message()? {
+        Message::User(message) => Some(one_line(&message.content.text(), TITLE_CHARS)),
+        _ => None,
+    };
+    export.tree.entries().iter().filter_map(words).find(|words| !words.is_empty())
 }

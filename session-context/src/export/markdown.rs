@@ -9,7 +9,7 @@ use super::visible::visible;
 use super::{Export, branch_point, reading_order};
 
 pub(super) fn render(export: &Export) -> String {
-    let mut out = format!("# {}\n\n", one_line(title(export)));
+    let mut out = format!("# {}\n\n", one_line(&title(export)));
     for (name, value) in facts(export) {
         out.push_str(&format!("- {name}: {}\n", code(&value)));
     }

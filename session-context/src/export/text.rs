@@ -9,7 +9,7 @@ use super::{Export, branch_point, reading_order};
 pub(super) fn render(export: &Export) -> String {
     let mut out = String::new();
     let name = title(export);
-    line(&mut out, name);
+    line(&mut out, &name);
     line(&mut out, &"=".repeat(name.chars().count().min(80)));
     for (name, value) in facts(export) {
         line(&mut out, &format!("{:<11}{value}", format!("{name}:")));

@@ -19,6 +19,7 @@ mod source;
 use bytes::Bytes;
 use session_model::BlobRef;
 use session_model::json::RawJson;
+use session_model::message::Content;
 
 pub use builder::IMPORT_ENTRY;
 #[cfg(feature = "export")]
@@ -101,6 +102,19 @@ impl Conversion {
     /// Tells whether the source holds no conversation.
     pub fn is_empty(&self) -> bool {
         self.entries.len() <= 1
+    }
+
+    /// Returns the session's title, else what a person said first.
+    pub fn title_or_first_words(&self) -> Option<String> {
+        let words = |entry: &RawJson| {
+            let message = entry.field("message")?.as_object()?;
+            message.text("role").filter(|role| role == "user")?;
+            let content = Content::from_json(message.get("content")?);
+            let text = content.text().trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        let title = self.title.as_ref().map(|title| title.text.clone());
+        title.or_else(|| self.entries.iter().find_map(words))
     }
 }
 

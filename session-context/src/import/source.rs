@@ -8,9 +8,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use memchr::memmem;
-use session_model::json::RawJson;
 
-use super::{Conversion, ImportLimits, Tool, convert};
+use super::{ImportLimits, Tool, convert};
 use crate::SessionError;
 
 /// How deep folders are searched.
@@ -204,18 +203,5 @@ pub fn glimpse(tool: Tool, path: &Path) -> Result<Glimpse, ImportError> {
     let file = File::open(path).map_err(failed)?;
     file.take(GLIMPSE_BYTES).read_to_end(&mut content).map_err(failed)?;
     let conversion = convert(tool, content.into(), &path.to_string_lossy(), &Default::default());
-    let title = conversion.title.as_ref().map(|title| title.text.clone());
-    let title = title.or_else(|| first_words(&conversion));
-    Ok(Glimpse { cwd: conversion.cwd, title })
-}
-
-fn first_words(conversion: &Conversion) -> Option<String> {
-    let words = |entry: &RawJson| {
-        let message = entry.field("message")?.as_object()?;
-        message.text("role").filter(|role| role == "user")?;
-        let content = session_model::message::Content::from_json(message.get("content")?);
-        let text = content.text().trim().to_owned();
-        (!text.is_empty()).then_some(text)
-    };
-    conversion.entries.iter().find_map(words)
+    Ok(Glimpse { title: conversion.title_or_first_words(), cwd: conversion.cwd })
 }

@@ -92,7 +92,7 @@ impl SessionManager {
         let mut document = (*self.document).clone();
         // The old file keeps its torn end; part of a record is nothing to go on from.
         document.forget_torn_tail();
-        *document.header_mut() = forked_header(self.header(), &id, &time, None);
+        document.begin_with(forked_header(self.header(), &id, &time, None));
         let rest = self.saved_rest();
         self.go_on_in(key, document, rest).await.map(Some)
     }
@@ -143,7 +143,7 @@ impl SessionManager {
         let mut header =
             forked_header(document.header(), &id, &time, provider_prompt_cache_key.as_deref());
         header.edit(&ObjectEdit::new().set("cwd", &RawJson::string(&cwd)));
-        *document.header_mut() = header;
+        document.begin_with(header);
         let reading = FileState::ReadOnly("it is the source of a copy".to_owned());
         let source_document = SessionDocument::new(document.header().clone());
         let mut manager = Self::assemble(storage, source, source_document, reading, options);

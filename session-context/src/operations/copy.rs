@@ -66,7 +66,7 @@ pub async fn copy_session(
     let mut document = beginning.document;
     let mut header = forked_header(document.header(), &id, &time, pinned);
     header.edit(&ObjectEdit::new().set("cwd", &RawJson::string(&fork.cwd)));
-    *document.header_mut() = header.clone();
+    document.begin_with(header.clone());
     let copy = Copy { storage, from: &fork.source, to: &key, owner: &options.owner };
     match copy.write(&document, Some(rest)).await {
         Ok(Written { writer, left_behind: mut diagnostics }) => {

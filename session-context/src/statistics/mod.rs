@@ -4,11 +4,13 @@ mod json;
 
 use std::collections::BTreeMap;
 
-use session_model::Entry;
 use session_model::body::EntryBody;
 use session_model::document::SessionDocument;
 use session_model::message::{Message, Usage, UsageTotals};
 use session_model::time::to_iso;
+use session_model::{Entry, EntryKind};
+
+use crate::import::IMPORT_ENTRY;
 
 /// What stands where a session does not tell.
 pub const UNKNOWN: &str = "unknown";
@@ -20,7 +22,8 @@ pub const TASK: &str = "task";
 /// Sums over sessions.
 ///
 /// Memory grows with the number of days, models, tools and directories, not with that of sessions.
-/// A fork counts what it copied once more.
+/// A fork counts what it copied once more. In an imported session, answers that cost nothing are
+/// parts of others and no requests of their own.
 ///
 /// ```
 /// use session_context::statistics::Statistics;
@@ -107,12 +110,14 @@ impl Statistics {
         let cwd = cwd.unwrap_or_else(|| UNKNOWN.to_owned());
         self.sessions += 1;
         self.projects.entry(cwd.clone()).or_default().sessions += 1;
-        for entry in session.tree().entries() {
-            self.add_entry(entry, &cwd);
+        let entries = session.tree().entries();
+        let is_import = entries.iter().any(marks_import);
+        for entry in entries {
+            self.add_entry(entry, &cwd, is_import);
         }
     }
 
-    fn add_entry(&mut self, entry: &Entry, cwd: &str) {
+    fn add_entry(&mut self, entry: &Entry, cwd: &str, is_import: bool) {
         self.entries += 1;
         let body = entry.body();
         let model = match &body {
@@ -124,6 +129,10 @@ impl Statistics {
             _ => return,
         };
         let usage = body.counted_usage().unwrap_or_default();
+        // Other tools keep one answer as several messages, and what it cost beside one of them.
+        if is_import && costs_nothing(&usage) {
+            return;
+        }
         let time = entry.timestamp_ms().or_else(|| body.message()?.timestamp());
         let day = time.and_then(|time| to_iso(time).get(..10).map(str::to_owned));
         let day = day.unwrap_or_else(|| UNKNOWN.to_owned());
@@ -153,4 +162,15 @@ impl Statistics {
             _ => None,
         }
     }
+}
+
+fn costs_nothing(usage: &Usage) -> bool {
+    let mut totals = UsageTotals::default();
+    totals.add(usage);
+    totals == UsageTotals::default()
+}
+
+fn marks_import(entry: &Entry) -> bool {
+    entry.kind() == EntryKind::Custom
+        && matches!(entry.body(), EntryBody::Custom(custom) if custom.custom_type == IMPORT_ENTRY)
 }

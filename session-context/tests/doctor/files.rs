@@ -118,8 +118,8 @@ fn what_is_no_file_or_has_an_odd_name_hides_nothing() {
     let found = agent.look();
     let link = "a symbolic link or special file; it is not followed or read => you: put what it leads to in its place";
     let mut want = vec![
-        format!("unreadable {long}: its name has more than 240 bytes => you: see that it can be read"),
-        "unreadable sessions/--w-app--: the name \"\\xff.jsonl\" in it is no UTF-8 => you: see that it can be read".to_owned(),
+        format!("unreadable {long}: its name has more than 240 bytes => you: see that it can be read, or give it another name"),
+        "unreadable sessions/--w-app--: the name \"\\xff.jsonl\" in it is no UTF-8 => you: see that it can be read, or give it another name".to_owned(),
     ];
     want.extend(
         ["2.pipe.log", "4.link.log", "5"].map(|name| format!("not-a-file {folder}/{name}: {link}")),
@@ -138,4 +138,18 @@ fn what_is_no_file_or_has_an_odd_name_hides_nothing() {
     assert_eq!(pollster::block_on(artifacts.save("bash", "two")).unwrap().number, 2);
     let children = child_sessions(&*storage, &session);
     assert_eq!(pollster::block_on(children).unwrap(), []);
+}
+
+#[test]
+fn what_cannot_be_named_is_told_in_any_directory() {
+    let agent = Agent::with("s.jsonl", format!("{HEADER}\n"));
+    fs::write(agent.path().join(std::ffi::OsStr::from_bytes(b"\xff.jsonl")), HEADER).unwrap();
+    symlink("s.jsonl", agent.path().join("link.jsonl")).unwrap();
+    assert_eq!(
+        agent.look(),
+        [
+            "unreadable .: invalid request: invalid storage key \"\u{fffd}.jsonl\": not UTF-8 => you: see that it can be read, or give it another name",
+            "unreadable link.jsonl: could not list link.jsonl: access was refused; check owner and permissions: a symbolic link is in the way, and links are not followed => you: see that it can be read, or give it another name",
+        ]
+    );
 }

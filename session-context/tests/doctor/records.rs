@@ -112,7 +112,7 @@ fn a_byte_order_mark_goes_and_line_ends_stay() {
     let hi = entry("a0000001", "", "hi");
     Case {
         file: format!("\u{feff}{HEADER}\r\n{hi}\r\n").into(),
-        found: vec!["byte-order-mark S: line 1 (bytes 0..3): skipped and not written back => can"],
+        found: vec!["byte-order-mark S: line 1 (bytes 0..3): skipped => can"],
         mended: format!("{HEADER}\r\n{hi}\r\n").into(),
         set_aside: vec![],
         again: vec![],
@@ -191,6 +191,19 @@ fn what_is_no_session_or_newer_needs_the_user() {
     assert_eq!(sorted(agent.look()), want);
     let before = agent.snapshot();
     assert_eq!(sorted(agent.fix()), want);
+    assert_eq!(agent.snapshot(), before);
+}
+
+#[test]
+fn a_file_of_zeros_is_told_and_an_empty_one_is_not() {
+    let agent = Agent::with(SESSION, [0; 4096]);
+    agent.write("sessions/--w-app--/empty.jsonl", " \n");
+    let found = [
+        "not-a-session S: 4096 zero bytes and no record, as a power cut leaves them => you: bring it back from a backup, or delete it",
+    ];
+    assert_eq!(agent.look(), found);
+    let before = agent.snapshot();
+    assert_eq!(agent.fix(), found);
     assert_eq!(agent.snapshot(), before);
 }
 

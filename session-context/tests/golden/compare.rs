@@ -34,7 +34,7 @@ pub(crate) fn shown(
         let (name, recorded) = needed(right("entries")?)?;
         found.values(&name, &state::entries(session.entries()), &recorded);
         let (name, recorded) = needed(right("tree")?)?;
-        found.values(&name, &state::tree(session)?, &recorded);
+        found.values(&name, &state::tree(session), &recorded);
     }
     let (name, recorded) = needed(right("context")?)?;
     found.values(&name, &state::contexts(session, &recorded), &recorded);

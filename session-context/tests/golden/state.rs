@@ -64,10 +64,29 @@ pub(crate) fn entries<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Value
     Value::Array(entries.into_iter().map(|entry| Value::of(&entry.json())).collect())
 }
 
-/// What `expected-tree.json` holds.
-pub(crate) fn tree(session: &SessionManager) -> Result<Value, Failure> {
+/// What `expected-tree.json` holds: nodes with their children.
+pub(crate) fn tree(session: &SessionManager) -> Value {
     let tree = session.tree();
-    Value::parse(tree.rows_json(&tree.rows(TreeOptions::default())))
+    // Children come before their parent this way, and wait one level down.
+    let mut waiting: Vec<Vec<Value>> = vec![Vec::new()];
+    for row in tree.rows(TreeOptions::default()).iter().rev() {
+        let depth = row.depth as usize;
+        waiting.resize_with(waiting.len().max(depth + 2), Vec::new);
+        let mut children = std::mem::take(&mut waiting[depth + 1]);
+        children.reverse();
+        let entry = tree.entry(row.node);
+        let mut node = Value::object([
+            ("entry", Value::of(&entry.json())),
+            ("children", Value::Array(children)),
+        ]);
+        if let Some(label) = entry.id().and_then(|id| tree.label_for(&id)) {
+            node.set("label", Value::text(label));
+        }
+        waiting[depth].push(node);
+    }
+    let mut roots = waiting.swap_remove(0);
+    roots.reverse();
+    Value::Array(roots)
 }
 
 /// The context of one leaf, as `expected-context.json` has it.

@@ -219,3 +219,26 @@ fn records_of_before_they_named_parents_come_one_behind_the_other() {
     let want = [("user", "text \"one\""), ("assistant", "text \"two\"")];
     assert_eq!(said, want.map(|(who, text)| (who.to_owned(), vec![text.to_owned()])));
 }
+
+#[test]
+fn a_session_that_begins_with_a_command_is_called_by_it() {
+    let titled = |said: &[&str], more: &str| {
+        let said = said.iter().map(|said| {
+            let said = RawJson::string(said);
+            format!(r#"{{"type":"user","message":{{"role":"user","content":{said}}}}}"#)
+        });
+        let source = said.chain([more.to_owned()]).collect::<Vec<_>>().join("\n");
+        let title = converted(Tool::Claude, source.as_bytes()).title?;
+        Some((title.text, title.earlier))
+    };
+    let text = "<command-message>review is running…</command-message>\n\
+                <command-name>/review</command-name>\n<command-args> the tests\n</command-args>";
+    let title = "/review the tests".to_owned();
+    assert_eq!(titled(&[" ", text, "more"], ""), Some((title.clone(), vec![])));
+    let made = r#"{"type":"ai-title","aiTitle":"Tests"}"#;
+    assert_eq!(titled(&[text], made), Some(("Tests".to_owned(), vec![title])));
+    assert_eq!(titled(&["<command-name>/init</command-name>"], "").unwrap().0, "/init");
+    assert_eq!(titled(&["<command-name> </command-name>"], ""), None);
+    assert_eq!(titled(&["<command-message>x"], ""), None);
+    assert_eq!(titled(&["words", text], ""), None);
+}

@@ -1,6 +1,8 @@
 //! Sums over sessions.
 
-use session_context::statistics::Statistics;
+use std::collections::BTreeMap;
+
+use session_context::statistics::{Spent, Statistics};
 use session_model::document::{LoadOptions, SessionDocument};
 
 fn document(text: &str) -> SessionDocument {
@@ -57,4 +59,25 @@ fn everything_that_costs_is_counted_once_and_where_it_belongs() {
         .concat()
     );
     assert_eq!(statistics.total.tokens(), 1120);
+}
+
+#[test]
+fn an_imported_answer_in_parts_is_one_request() {
+    let mut statistics = Statistics::default();
+    statistics.add(&document(concat!(
+        r#"{"type":"session","version":3,"id":"s","cwd":"/a"}"#,
+        "\n",
+        r#"{"type":"custom","id":"1","parentId":null,"customType":"foreign_session_import","data":{"source":"claude"}}"#,
+        "\n",
+        r#"{"type":"message","id":"2","parentId":"1","message":{"role":"assistant","provider":"p","model":"m","content":[],"usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0}}}"#,
+        "\n",
+        r#"{"type":"message","id":"3","parentId":"2","message":{"role":"assistant","provider":"p","model":"m","content":[],"usage":{"input":0,"output":0,"cacheRead":7,"cacheWrite":0}}}"#,
+        "\n",
+    )));
+    let requests = |of: &BTreeMap<String, Spent>| {
+        of.iter().map(|(name, spent)| (name.clone(), spent.requests)).collect::<Vec<_>>()
+    };
+    assert_eq!((statistics.total.requests, statistics.total.tokens()), (1, 7));
+    assert_eq!(requests(&statistics.models), [("p/m".to_owned(), 1)]);
+    assert_eq!(statistics.messages, BTreeMap::from([("assistant".to_owned(), 2)]));
 }

@@ -80,7 +80,7 @@ fn a_file_that_is_there_stays() {
     run.failed(1, &format!("{HIDDEN}error: one.md is there already; --force replaces it\n"));
     assert_eq!(dir.read("one.md"), "mine");
     dir.run("--store agent export s-0001 --force").telling(HIDDEN);
-    assert!(dir.read("one.md").starts_with("# Session without a title\n"));
+    assert!(dir.read("one.md").starts_with("# DB\\_PASSWORD=\\[redacted:named-secret\\]\n"));
     assert_eq!((dir.names(), mode(&dir, "one.md")), (vec!["agent".into(), "one.md".into()], 0o600));
     dir.run("--store agent export s-0001 -o - --json").failed(
         2,

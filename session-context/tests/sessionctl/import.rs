@@ -163,7 +163,7 @@ fn titles_of_sources_reach_no_terminal_as_they_are() {
     dir.write("s.jsonl", format!("{title}\n{user}\n{kind}\n"));
     let out = dir.run("import claude s.jsonl").quiet();
     assert!(
-        out.contains("  a[2J2Jb\n") && !out.contains(['\u{1b}', '\u{9b}', '\u{202e}']),
+        out.contains("  a [2J 2J b\n") && !out.contains(['\u{1b}', '\u{9b}', '\u{202e}']),
         "{out:?}"
     );
 }
@@ -199,4 +199,28 @@ fn a_session_of_ours_is_no_source() {
         let want = "0 created, 0 updated, 0 unchanged, 1 without conversation, 0 failed";
         assert_eq!(last_line(&out), want);
     }
+}
+
+#[test]
+fn where_there_is_nothing_to_import_nothing_is_made() {
+    let dir = Dir::new();
+    let home = dir.path().join(".codex");
+    let told = format!(
+        "error: there is no {}; name a file or a directory with sessions of Codex\n",
+        home.display()
+    );
+    dir.run("import codex").failed(1, &told);
+    std::fs::create_dir_all(home.join("sessions")).unwrap();
+    let out = dir.run("import codex").telling("note: there is no session of Codex to import\n");
+    assert_eq!(out, "0 created, 0 updated, 0 unchanged, 0 without conversation, 0 failed\n");
+    assert_eq!(dir.names(), [".codex"]);
+}
+
+#[test]
+fn a_source_without_a_title_is_told_by_its_first_words() {
+    let dir = Dir::new();
+    let said = r#"{"type":"user","uuid":"u1","parentUuid":null,"cwd":"/w","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"make it\nwork"}}"#;
+    dir.write("s.jsonl", said);
+    let out = dir.run("import claude s.jsonl").quiet();
+    assert!(out.lines().next().unwrap().ends_with("  make it work"), "{out}");
 }

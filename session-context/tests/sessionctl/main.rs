@@ -6,6 +6,8 @@ mod busy;
 mod docs;
 mod doctor;
 mod exporting;
+#[cfg(feature = "indexed")]
+mod history;
 mod import;
 mod listing;
 mod navigation;

@@ -125,15 +125,17 @@ fn what_is_removed_comes_back_until_it_is_removed_for_good() {
     assert_eq!(inside(&dir, &text(&out, "from")), format!("{BUCKET}/t_s-0001.jsonl"));
     let trashed = inside(&dir, &text(&out, "path"));
     assert!(trashed.starts_with(".xcsh/agent/trash/"), "{trashed}");
-    assert_eq!(dir.run("list --all").quiet(), "");
-    assert_eq!(dir.run("list .xcsh/agent").quiet(), "");
+    assert_eq!(dir.run("list --all").telling("note: there is no session\n"), "");
+    assert_eq!(dir.run("list .xcsh/agent").telling("note: there is no session\n"), "");
     let list = json(&dir.run("restore --json").quiet());
     assert_eq!(text(&list.as_array().unwrap().items()[0], "path"), text(&out, "path"));
 
     dir.write(&format!("{BUCKET}/t_s-0001.jsonl"), session(&[]));
-    let run = dir.run("restore s-0001");
-    assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
-    assert!(run.err.contains("exists already"), "{}", run.err);
+    let told = format!(
+        "error: {} is there again; move that away to restore the one that was deleted\n",
+        text(&out, "from")
+    );
+    dir.run("restore s-0001").failed(1, &told);
     dir.run(&format!("rm {BUCKET}/t_s-0001.jsonl --forever")).quiet();
     let restored = inside(&dir, &dir.run("restore S-0001").quiet());
     assert_eq!(restored, format!("{BUCKET}/t_s-0001.jsonl"));
@@ -144,7 +146,38 @@ fn what_is_removed_comes_back_until_it_is_removed_for_good() {
 
     assert_eq!(dir.run("rm s-0001 --forever").quiet(), "");
     assert_eq!(dir.run("restore").telling("note: the trash is empty\n"), "");
-    assert_eq!(dir.run("list --all").quiet(), "");
+    assert_eq!(dir.run("list --all").telling("note: there is no session\n"), "");
+}
+
+#[test]
+fn the_trash_tells_titles_and_knows_sessions_by_them() {
+    let dir = agent();
+    dir.run_with("rename s-0001", "Büro").quiet();
+    dir.run("rm s-0001").quiet();
+    let list = json(&dir.run("restore --json").quiet());
+    let list = list.as_array().unwrap();
+    let item = &list.items()[0];
+    assert_eq!((text(item, "id"), text(item, "title")), ("s-0001".into(), "Büro".into()));
+    let listed = dir.run("restore").quiet();
+    assert!(listed.ends_with("/t_s-0001.jsonl  Büro\n"), "{listed}");
+    let restored = inside(&dir, &dir.run("restore BÜRO").quiet());
+    assert_eq!(restored, format!("{BUCKET}/t_s-0001.jsonl"));
+}
+
+#[test]
+fn of_several_files_with_an_id_none_is_deleted_for_good_by_guess() {
+    let dir = agent();
+    let (first, copy) = (format!("{BUCKET}/t_s-0001.jsonl"), format!("{BUCKET}/copy.jsonl"));
+    dir.write(&copy, session(&[ENTRY]));
+    let run = dir.run("rm s-0001 --forever");
+    assert_eq!((run.code, &*run.out), (Some(1), ""));
+    let told = "error: name the file that is meant by its path; `sessionctl list --all --json` shows where they are\n";
+    assert!(run.err.ends_with(told), "{}", run.err);
+    assert_eq!(dir.read(&first), session(&[ENTRY, SECOND]));
+    assert_eq!(dir.read(&copy), session(&[ENTRY]));
+    dir.run(&format!("rm {copy} --forever")).quiet();
+    assert_eq!(dir.read(&first), session(&[ENTRY, SECOND]));
+    assert_eq!(dir.run("rm s-0001 --forever").quiet(), "");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn a_file_saved_anew_by_an_editor() {
     assert_looked_at(
         format!("\u{feff}{file}"),
         "• a1 user: hi\n",
-        &["note: byte-order-mark: line 1 (bytes 0..3): skipped and not written back"],
+        &["note: byte-order-mark: line 1 (bytes 0..3): skipped"],
     );
 }
 

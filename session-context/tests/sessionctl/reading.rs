@@ -63,7 +63,7 @@ fn json_holds_what_the_file_holds() {
     assert_eq!(
         dir.run("tree s.jsonl --json").quiet(),
         format!(
-            r#"[{{"entry":{one},"children":[{{"entry":{two},"children":[{{"entry":{label},"children":[]}}],"label":"here"}},{{"entry":{custom},"children":[]}}]}}]{}"#,
+            r#"[{{"entry":{one},"depth":0}},{{"entry":{two},"depth":1,"label":"here"}},{{"entry":{label},"depth":2}},{{"entry":{custom},"depth":1}}]{}"#,
             "\n"
         )
     );
@@ -244,7 +244,7 @@ fn what_is_no_session_is_refused() {
     dir.write(".~x.jsonl", session(&[]));
     dir.run("show .~x.jsonl").failed(
         1,
-        "error: this session cannot be addressed\n  caused by: invalid storage key \".~x.jsonl\": segment starts with `.~`\n",
+        "error: a session cannot have this name; give its file another\n  caused by: invalid storage key \".~x.jsonl\": segment starts with `.~`\n",
     );
 }
 

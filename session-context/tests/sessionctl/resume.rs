@@ -27,7 +27,7 @@ fn what_an_agent_would_go_on_with() {
     let nothing = "error: there is nothing to go on with in this directory; an agent would begin anew. `sessionctl list --all` shows all sessions\n";
     dir.run("resume").failed(1, nothing);
     let path = dir.path().join(".xcsh/agent/sessions/--w--/demo.jsonl");
-    let gone = "warning: its directory is missing; the session can be read and gone on with from any other directory\n";
+    let gone = "warning: its directory is missing; the session can be read all the same, and `sessionctl mv` takes it to another directory\n";
     let shown = format!(
         "path     {}\nsession  019bc10e-6f40-7c52-9d1e-5b2f8c4a7e10\ncwd      /work/weather\ntitle    Retry failed downloads\nleaf     ",
         path.display()
@@ -142,7 +142,7 @@ fn a_directory_that_may_not_be_entered_keeps_no_session_shut() {
     let before = dir.read(file);
     set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
 
-    let warning = "warning: its directory is unusable; the session can be read and gone on with from any other directory\n";
+    let warning = "warning: its directory is unusable; the session can be read all the same, and `sessionctl mv` takes it to another directory\n";
     let out = dir.run_restricted("resume s-0001").telling(warning);
     assert!(out.contains(&format!("cwd      {cwd}\n")), "{out}");
     let json = dir.run_restricted("resume s-0001 --json").quiet();

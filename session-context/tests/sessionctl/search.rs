@@ -181,3 +181,23 @@ fn what_was_not_searched_is_told() {
     assert_eq!(coverage.field("complete").unwrap().as_str(), "false");
     assert_eq!(coverage.field("sessions").unwrap().as_str(), "1");
 }
+
+#[test]
+fn a_session_that_is_named_has_to_be_read() {
+    let dir = agent();
+    dir.write("outside.jsonl", "no header\n");
+    dir.write(".xcsh/agent/sessions/--w-app--/bad.jsonl", "no header\n");
+    let root = dir.path().canonicalize().unwrap();
+    for (name, file) in
+        [("outside.jsonl", "outside.jsonl"), ("bad", ".xcsh/agent/sessions/--w-app--/bad.jsonl")]
+    {
+        let start = format!("error: not searched: {}: ", root.join(file).display());
+        for more in ["", "--json ", "--no-index "] {
+            let run = dir.run(&format!("search {more}--session {name} header"));
+            assert_eq!((run.code, &*run.out), (Some(1), ""));
+            assert!(run.err.starts_with(&start), "{}", run.err);
+            let end = "not a session file: line 1 is no complete JSON record\n";
+            assert!(run.err.ends_with(end), "{}", run.err);
+        }
+    }
+}

@@ -106,6 +106,14 @@ impl Dir {
         run(&mut self.prepared(command, args))
     }
 
+    /// Runs the command where no file gets larger than so many blocks of 512 bytes.
+    pub fn run_with_room(&self, blocks: u32, args: &str, last: &str) -> Run {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_sessionctl")]);
+        run(self.prepared(command, args).arg(last))
+    }
+
     fn prepared(&self, mut command: Command, args: &str) -> Command {
         command.args(args.split_whitespace()).current_dir(self.path());
         command.env("HOME", self.path()).stdin(Stdio::null());

@@ -368,3 +368,30 @@ fn what_no_session_takes_is_refused_before_anything_is_changed() {
     }
     assert_eq!(dir.snapshot(), before);
 }
+
+#[test]
+fn a_text_too_long_for_a_line_is_kept_whole() {
+    let dir = Dir::new();
+    dir.write("s.jsonl", session(&[]));
+    let text = "y".repeat(600_000);
+    let message = format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let out = dir.run_with_input("append s.jsonl -", &message).quiet();
+    assert!(dir.read("s.jsonl").len() < 501_000);
+    let shown = json(&dir.run(&format!("show s.jsonl --json --entry {}", id(&out))).quiet());
+    let content = shown.field("message").unwrap().field("content").unwrap();
+    assert_eq!(content.as_str(), format!("\"{text}\""));
+}
+
+#[test]
+fn what_does_not_fit_on_the_disk_is_told_and_can_be_appended_later() {
+    let dir = Dir::new();
+    dir.write("s.jsonl", session(&[]));
+    let text = "z".repeat(20_000);
+    let run = dir.run_with_room(16, "append s.jsonl --text", &text);
+    assert_eq!((run.code, &*run.out), (Some(1), ""), "{}", run.err);
+    let told = "could not be saved; once the cause is gone, look with `sessionctl show` whether it is there, and give the command again if not\n";
+    assert!(run.err.contains(told), "{}", run.err);
+    assert_eq!(dir.read("s.jsonl"), session(&[]));
+    dir.run_with("append s.jsonl --text", &text).quiet();
+    assert!(last_line(&dir, "s.jsonl").contains(&text));
+}

@@ -76,11 +76,7 @@ impl SessionDocument {
         loader.found = Found::Tree(Box::default());
         if file.starts_with(BOM) {
             loader.at = BOM.len();
-            loader.report(
-                DiagnosticCode::ByteOrderMark,
-                0..BOM.len(),
-                "skipped and not written back",
-            );
+            loader.report(DiagnosticCode::ByteOrderMark, 0..BOM.len(), "skipped");
         }
         let (header, preamble) = loader.header()?;
         parallel::read_entries(&mut loader);
@@ -237,7 +233,7 @@ impl<'a> Loader<'a> {
     fn header(&mut self) -> Result<(SessionHeader, Bytes), LoadError> {
         let file = self.file;
         let (mut slot, start) = (None, self.at);
-        let (mut preamble, mut record_start) = (start..start, start);
+        let (mut preamble, mut record_start) = (0..start, start);
         while let Some(range) = self.next_line() {
             let line = &file[range.clone()];
             if self.line == 1

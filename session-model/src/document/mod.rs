@@ -35,7 +35,7 @@ pub use load::{DEFAULT_MAX_LINE_BYTES, LoadError, LoadOptions, Loaded, Scan};
 pub struct SessionDocument {
     header: SessionHeader,
     tree: SessionTree,
-    /// What stood before the header: blank lines.
+    /// What stood before the header: a byte order mark, blank lines.
     preamble: Bytes,
     kept: Vec<Kept>,
     torn: Bytes,
@@ -72,6 +72,12 @@ impl SessionDocument {
     /// Returns the header, to be changed.
     pub fn header_mut(&mut self) -> &mut SessionHeader {
         &mut self.header
+    }
+
+    /// Makes the document a copy with a header of its own, in its usual place: nothing stands before it.
+    pub fn begin_with(&mut self, header: SessionHeader) {
+        self.preamble = Bytes::new();
+        self.header = header;
     }
 
     /// Returns the entries and their tree.

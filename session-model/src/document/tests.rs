@@ -192,13 +192,19 @@ fn invalid_utf8_costs_only_its_own_characters() {
 }
 
 #[test]
-fn a_byte_order_mark_is_skipped_and_not_written_back() {
-    let loaded = load(format!("\u{feff}{HEADER}\n{A}\n"));
-    assert_eq!(
-        (ids(&loaded.document), codes(&loaded)),
-        (vec!["a".to_owned()], vec![Code::ByteOrderMark])
-    );
-    assert_eq!(loaded.document.to_payload().to_bytes(), format!("{HEADER}\n{A}\n"));
+fn a_byte_order_mark_is_skipped_and_stays() {
+    let slot = crate::TitleSlot { title: "T".into(), source: None, updated_at: "t".into() };
+    let slot = String::from_utf8(slot.to_line()).unwrap();
+    for slot in [String::new(), slot] {
+        let loaded = kept(format!("\u{feff}{slot}{HEADER}\n{A}\n"));
+        assert_eq!(
+            (ids(&loaded.document), codes(&loaded)),
+            (vec!["a".to_owned()], vec![Code::ByteOrderMark])
+        );
+        let mut copy = loaded.document;
+        copy.begin_with(copy.header().clone());
+        assert_eq!(copy.to_payload().to_bytes(), format!("{slot}{HEADER}\n{A}\n"));
+    }
 }
 
 #[test]

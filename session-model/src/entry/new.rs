@@ -1,6 +1,8 @@
 //! Making entries, several of them in one buffer.
 
-use bytes::Bytes;
+use std::ops::RangeInclusive;
+
+use bytes::{Bytes, BytesMut};
 
 use super::{Entry, EntryKind, RecordLine, Span};
 use crate::body::EntryBody;
@@ -9,6 +11,10 @@ use crate::persisted::{PersistOptions, may_have_other_form, persisted_form};
 
 /// How much of the buffer is kept for the next use, in bytes.
 const MAX_KEPT: usize = 1 << 20;
+
+/// How much memory lines share at least and at most, in bytes: to allocate some for each would take
+/// as long as to make it.
+const SHARED: RangeInclusive<usize> = 4 << 10..=1 << 20;
 
 /// New entries, whose lines stand one behind the other as they are to be written.
 ///
@@ -30,6 +36,10 @@ const MAX_KEPT: usize = 1 << 20;
 pub struct NewEntries {
     lines: String,
     made: Vec<Made>,
+    /// Room for lines that are taken next.
+    room: BytesMut,
+    /// How much room was made the last time, in bytes.
+    shared: usize,
 }
 
 #[derive(Debug)]
@@ -84,7 +94,7 @@ impl NewEntries {
 
     /// Returns all lines and their entries, and forgets them.
     pub fn take(&mut self) -> (Bytes, Vec<Entry>) {
-        let lines = Bytes::copy_from_slice(self.lines.as_bytes());
+        let lines = self.share_lines();
         let mut at = 0;
         let entry = |made| match made {
             Made::Here { len, kind, spans } => {
@@ -102,10 +112,50 @@ impl NewEntries {
         (lines, entries)
     }
 
+    fn share_lines(&mut self) -> Bytes {
+        let lines = self.lines.as_bytes();
+        if self.room.capacity() < lines.len() {
+            // As much again as all before, so that a short session takes little.
+            self.shared = (2 * self.shared).clamp(*SHARED.start(), *SHARED.end());
+            if lines.len() > self.shared / 2 {
+                return Bytes::copy_from_slice(lines);
+            }
+            self.room = BytesMut::with_capacity(self.shared);
+        }
+        self.room.extend_from_slice(lines);
+        self.room.split().freeze()
+    }
+
     /// Forgets all entries.
     pub fn clear(&mut self) {
         self.made.clear();
         self.lines.clear();
         self.lines.shrink_to(MAX_KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    #[test]
+    fn lines_that_share_memory_stay_as_they_were_made() {
+        let (time, options) = ("2026-03-01T09:00:00.000Z", PersistOptions::default());
+        let mut new = NewEntries::default();
+        let (mut made, mut want) = (Vec::new(), Vec::new());
+        for turn in 0..600 {
+            let (id, size) = (format!("{turn:08}"), [0, 900, 30, 5000, 2, 70_000][turn % 6]);
+            let body = Message::user("é".repeat(size), 1).into();
+            new.add(&body, &id, None, time, &options);
+            let (lines, entries) = new.take();
+            assert_eq!([lines], [entries[0].line().clone()]);
+            made.extend(entries);
+            want.push(Entry::from_json(&body.to_entry_json(&id, None, time)).unwrap());
+        }
+        let lines = |entries: &[Entry]| -> Vec<Bytes> {
+            entries.iter().map(|entry| entry.line().clone()).collect()
+        };
+        assert_eq!(lines(&made), lines(&want));
     }
 }

@@ -23,6 +23,10 @@ pub(crate) fn trim_json_space(bytes: &[u8]) -> &[u8] {
 
 /// Decodes the inside of a JSON string, each lone surrogate as U+FFFD.
 pub(crate) fn decode_string(inner: &str) -> Cow<'_, str> {
+    // Ids, times and names are too short for a search that has to be set up.
+    if inner.len() <= 32 && !inner.bytes().any(|byte| byte == b'\\') {
+        return Cow::Borrowed(inner);
+    }
     let Some(first) = memchr(b'\\', inner.as_bytes()) else { return Cow::Borrowed(inner) };
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;

@@ -71,41 +71,26 @@ impl SessionTree {
         into.sort_by_key(|&(dated, _)| dated);
     }
 
-    /// Returns the sorted tree as JSON: nodes of `entry`, `children` and, where there is one,
+    /// Returns the sorted tree as JSON: an array of `entry`, `depth` and, where there is one,
     /// `label`.
+    ///
+    /// It is flat, because many readers of JSON refuse what is nested as deep as a session is long.
     pub fn rows_json(&self, rows: &TreeRows) -> String {
         let mut out = String::from("[");
-        let mut open: Vec<NodeId> = Vec::new();
-        for row in &rows.0 {
-            while open.len() > row.depth as usize {
-                self.close_row(&mut open, &mut out);
+        for (at, row) in rows.0.iter().enumerate() {
+            let entry = self.entry(row.node);
+            out.push_str(if at == 0 { "{\"entry\":" } else { ",{\"entry\":" });
+            out.push_str(entry.json().as_str());
+            out.push_str(",\"depth\":");
+            out.push_str(&row.depth.to_string());
+            if let Some(label) = entry.id().and_then(|id| self.label_for(&id)) {
+                out.push_str(",\"label\":");
+                out.push_str(crate::json::RawJson::string(label).as_str());
             }
-            if out.ends_with('}') {
-                out.push(',');
-            }
-            out.push_str("{\"entry\":");
-            out.push_str(self.entry(row.node).json().as_str());
-            out.push_str(",\"children\":[");
-            open.push(row.node);
-        }
-        while !open.is_empty() {
-            self.close_row(&mut open, &mut out);
+            out.push('}');
         }
         out.push(']');
         out
-    }
-
-    fn close_row(&self, open: &mut Vec<NodeId>, out: &mut String) {
-        out.push(']');
-        let label = open.pop().and_then(|node| {
-            let id = self.entry(node).id()?;
-            self.label_for(&id)
-        });
-        if let Some(label) = label {
-            out.push_str(",\"label\":");
-            out.push_str(crate::json::RawJson::string(label).as_str());
-        }
-        out.push('}');
     }
 }
 

@@ -151,13 +151,13 @@ fn marks_follow_the_last_record() {
 }
 
 #[test]
-fn json_nests_and_carries_labels() {
+fn json_is_flat_and_carries_depths_and_labels() {
     let mut t = tree("a:-@1 b:a@2 c:a@3");
     let label = r#"{"type":"label","id":"l","parentId":"c","targetId":"a","label":"L"}"#;
     t.insert(Entry::from_json(&RawJson::parse(label).unwrap()).unwrap());
     let e = |id: &str| t.entry(t.find(id).unwrap()).json().to_string();
     let want = format!(
-        r#"[{{"entry":{},"children":[{{"entry":{},"children":[]}},{{"entry":{},"children":[{{"entry":{},"children":[]}}]}}],"label":"L"}}]"#,
+        r#"[{{"entry":{},"depth":0,"label":"L"}},{{"entry":{},"depth":1}},{{"entry":{},"depth":1}},{{"entry":{},"depth":2}}]"#,
         e("a"),
         e("b"),
         e("c"),
@@ -176,8 +176,7 @@ fn a_chain_of_a_million_builds_walks_prints_and_drops() {
     assert_eq!((path.len(), path[0].index(), path[n - 1].index()), (n, 0, n - 1));
     let rows = t.rows(TreeOptions::default());
     assert_eq!(rows[n - 1], TreeRow { node: NodeId(n as u32 - 1), depth: n as u32 - 1 });
-    assert!(
-        t.rows_json(&rows)
-            .ends_with(&"]}".repeat(n - 1).chars().chain("]}]".chars()).collect::<String>())
-    );
+    let last = entry(&format!("{}:{}", n - 1, n - 2)).json();
+    let end = format!(r#"{{"entry":{last},"depth":{}}}]"#, n - 1);
+    assert!(t.rows_json(&rows).ends_with(&end));
 }

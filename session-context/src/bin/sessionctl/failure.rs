@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use session_context::bundle::BundleError;
 use session_context::{OpenStorageError, SessionError};
@@ -25,6 +26,13 @@ Exit codes:
 pub(crate) enum Failure {
     #[error(transparent)]
     Session(#[from] SessionError),
+    #[error(
+        "entry {entry} could not be saved; once the cause is gone, look with `sessionctl show` \
+         whether it is there, and give the command again if not"
+    )]
+    NotSaved { entry: String, source: Arc<SessionError> },
+    #[error("entry {entry} is saved, at a second attempt; do not give the command again")]
+    SavedLate { entry: String },
     #[error(transparent)]
     OpenStorage(#[from] OpenStorageError),
     #[error(transparent)]
@@ -50,7 +58,7 @@ pub(crate) enum Failure {
     #[cfg(feature = "redis")]
     #[error(transparent)]
     Publish(#[from] session_store_indexed::publish::PublishError),
-    #[error("this session cannot be addressed")]
+    #[error("a session cannot have this name; give its file another")]
     Key(#[from] InvalidKey),
     #[error("this program cannot start")]
     Start(#[source] io::Error),
@@ -101,7 +109,11 @@ impl Failure {
     }
 
     fn is_busy(&self) -> bool {
-        let Self::Session(error) = self else { return false };
+        let error = match self {
+            Self::Session(error) => error,
+            Self::NotSaved { source, .. } => source,
+            _ => return false,
+        };
         error.storage_error().is_some_and(|error| error.kind() == StorageErrorKind::Busy)
     }
 }

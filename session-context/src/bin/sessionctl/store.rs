@@ -96,24 +96,23 @@ impl StoreArgs {
             Err(OpenStorageError::Missing { .. }) if self.store.is_none() => return Err(missing()),
             opened => opened?,
         };
-        let key = match StorageKey::new(session) {
-            Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => key,
+        let (key, shares_id) = match StorageKey::new(session) {
+            Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => (key, false),
             _ => match by_id(&storage, session).await {
                 Err(SessionError::NoMatch { .. }) => return Err(missing()),
                 found => found?,
             },
         };
         let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
-        Ok(Target { storage, key, name: session.to_owned(), blobs })
+        Ok(Target { shares_id, ..Target::new(storage, key, session, blobs) })
     }
 
     /// Finds a session, or the place of one that is to be made.
     pub(crate) async fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
-        let name = session.to_owned();
         if let Some(url) = &self.store {
             let storage = open_storage(url)?;
             let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
-            return Ok(Target { storage, key: session.parse()?, name, blobs });
+            return Ok(Target::new(storage, session.parse()?, session, blobs));
         }
         if Path::new(session).symlink_metadata().is_ok() {
             return at_path(session);
@@ -123,7 +122,7 @@ impl StoreArgs {
         let (directory, key) = split(&path)?;
         let storage = open_storage(directory)?;
         let blobs = blobs_of(&path, &storage)?;
-        Ok(Target { storage, key, name, blobs })
+        Ok(Target::new(storage, key, session, blobs))
     }
 }
 
@@ -161,7 +160,7 @@ fn at_path(session: &str) -> Result<Target, Failure> {
     let (directory, key) = split(&path)?;
     let storage = open_existing_storage(directory)?;
     let blobs = blobs_of(&path, &storage)?;
-    Ok(Target { storage, key, name: session.to_owned(), blobs })
+    Ok(Target::new(storage, key, session, blobs))
 }
 
 /// Where the blobs of a session file are: in the agent directory whose `sessions` it lies in, else
@@ -194,11 +193,11 @@ pub(crate) fn text_of(path: &Path) -> Result<&str, Failure> {
 }
 
 /// Finds the session of an id or the beginning of one: of the present directory if there is one,
-/// else of any.
+/// else of any; and tells whether other files have its id, too.
 async fn by_id(
     storage: &Arc<dyn SessionStorage>,
     wanted: &str,
-) -> Result<StorageKey, SessionError> {
+) -> Result<(StorageKey, bool), SessionError> {
     let here = env::current_dir().unwrap_or_default();
     let catalog = SessionCatalog::new(vec![Place::agent_dir(Arc::clone(storage))?]);
     let row = catalog.find(wanted, CwdFilter::local(&here.to_string_lossy())).await?;
@@ -206,5 +205,5 @@ async fn by_id(
         let text = "several files have this id; the largest is taken:";
         say("note", &format!("{text} {}", row.location()));
     }
-    Ok(row.key)
+    Ok((row.key, row.id_is_shared))
 }

@@ -7,6 +7,7 @@ use session_context::blobs::BlobStore;
 use session_context::{PersistenceObserver, SessionError, SessionManager, SessionOptions};
 use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::env::IdSource;
+use session_model::persisted::{OversizePolicy, PersistOptions};
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey};
 use session_model::{Diagnostic, DiagnosticCode, SessionDocument};
 
@@ -27,6 +28,8 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// Where its blobs are.
     pub(crate) blobs: BlobStore,
+    /// Whether it was named by an id that other files have, too.
+    pub(crate) shares_id: bool,
 }
 
 /// What is shown of a session that is opened for reading.
@@ -54,7 +57,7 @@ impl StoreArgs {
         target: Target,
         shown: Shown,
     ) -> Result<SessionManager, Failure> {
-        let Target { storage, key, name, blobs } = target;
+        let Target { storage, key, name, blobs, .. } = target;
         let mut options = SessionOptions::default().ids(NumberedIds::default()).blobs(blobs);
         options.resolve = shown == Shown::Whole;
         let manager = SessionManager::open_read_only(storage, key, options).await?;
@@ -84,6 +87,15 @@ impl StoreArgs {
 }
 
 impl Target {
+    pub(crate) fn new(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        name: &str,
+        blobs: BlobStore,
+    ) -> Self {
+        Self { storage, key, name: name.to_owned(), blobs, shares_id: false }
+    }
+
     /// Reads the session as the file has it.
     pub(crate) async fn load(&self) -> Result<Loaded, Failure> {
         let (_, bytes) = match self.storage.read_all(&self.key).await {
@@ -145,7 +157,9 @@ pub(crate) fn options() -> SessionOptions {
 
 /// As [`options`], while a screen is shown that tells itself how saving goes.
 pub(crate) fn options_for_screen() -> SessionOptions {
-    SessionOptions::default().owner(OWNER)
+    // Nobody holds the whole text once the command has ended.
+    let persist = PersistOptions::default().oversize(OversizePolicy::Blob);
+    SessionOptions::default().owner(OWNER).persist(persist)
 }
 
 /// Says at once how saving goes.
@@ -168,9 +182,17 @@ pub(crate) async fn close<T>(
     done: Result<T, SessionError>,
 ) -> Result<T, Failure> {
     let closed = manager.close().await;
-    let done = done?;
-    closed?;
-    Ok(done)
+    match (done, closed) {
+        (Err(SessionError::NotSaved { entry, .. }), Ok(())) => Err(Failure::SavedLate { entry }),
+        (Err(SessionError::NotSaved { entry, source }), Err(_)) => {
+            Err(Failure::NotSaved { entry, source })
+        }
+        (done, closed) => {
+            let done = done?;
+            closed?;
+            Ok(done)
+        }
+    }
 }
 
 fn is_migrated(diagnostic: &Diagnostic) -> bool {

@@ -20,7 +20,7 @@ pub(in super::super) fn render(export: &Export) -> String {
     let style = format!("{STYLE}{}", indents());
     push_head(&mut out, export, &style);
     out.push_str("<header class=\"top\">");
-    push_element(&mut out, "h1", "title", title(export));
+    push_element(&mut out, "h1", "title", &title(export));
     if let Some(note) = redaction_note(export) {
         let class = if export.hidden().is_some() { "hidden" } else { "hidden bad" };
         push_element(&mut out, "p", class, &note);
@@ -55,7 +55,7 @@ fn push_head(out: &mut String, export: &Export, style: &str) {
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>",
     );
-    push_text(out, title(export));
+    push_text(out, &title(export));
     let leaf = export.tree.leaf().map_or(-1, |leaf| leaf.index() as i64);
     out.push_str(&format!(
         "</title>\n<style>{style}</style>\n</head>\n<body data-leaf=\"{leaf}\">\n"

@@ -170,7 +170,9 @@ impl Titles {
         let (own, others): (Vec<_>, Vec<_>) =
             self.summaries.into_iter().partition(|(leaf, _)| nodes.has(leaf));
         let titles = |list: Vec<(String, String)>| list.into_iter().map(|(_, title)| title);
-        let mut all: Vec<String> = titles(others).chain(titles(own)).collect();
+        let command = nodes.first_command();
+        let mut all: Vec<String> =
+            command.into_iter().chain(titles(others)).chain(titles(own)).collect();
         all.extend(self.made);
         all.extend(self.custom);
         let text = all.pop()?;

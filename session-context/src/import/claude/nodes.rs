@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use session_model::BlobRef;
 use session_model::json::ObjectView;
+use session_model::message::Content;
 use session_model::time;
 
 use crate::import::builder::stem_of;
@@ -78,6 +79,26 @@ impl Nodes {
 
     pub(super) fn cwd(&self) -> Option<String> {
         self.texts("cwd").next()
+    }
+
+    /// A command of the tool, if that is what a person said first.
+    pub(super) fn first_command(&self) -> Option<String> {
+        let said = |node: &Node| {
+            let message = node.fields.get("message")?.as_object()?;
+            let text = Content::from_json(message.get("content")?).text().trim().to_owned();
+            (node.role == Some(Role::User) && !text.is_empty()).then_some(text)
+        };
+        let first = self.list.iter().find_map(said)?;
+        if !first.starts_with("<command-") {
+            return None;
+        }
+        let part = |name: &str| {
+            let (_, rest) = first.split_once(&format!("<{name}>"))?;
+            Some(rest.split_once(&format!("</{name}>"))?.0.trim())
+        };
+        let name = part("command-name").filter(|name| !name.is_empty())?;
+        let arguments = part("command-args").unwrap_or_default();
+        Some(format!("{name} {arguments}").trim_end().to_owned())
     }
 
     fn texts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {

@@ -13,6 +13,7 @@ use session_model::storage::{SessionStorage, StorageKey};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, count, look};
+use crate::store::text_of;
 
 /// Look for everything odd, and with --fix repair what can be repaired
 ///
@@ -101,11 +102,11 @@ impl Doctor {
         }
         let mut places = Vec::new();
         for path in &self.places {
-            let name = path.to_string_lossy().into_owned();
+            let name = text_of(path)?.to_owned();
             places.push(if context.store.url().is_none() && Path::new(path).is_dir() {
                 let absolute = std::path::absolute(path)
                     .map_err(|source| Failure::Input { what: name.clone(), source })?;
-                (open_existing_storage(&absolute.to_string_lossy())?, None, name)
+                (open_existing_storage(text_of(&absolute)?)?, None, name)
             } else {
                 let target = context.store.existing(&name).await?;
                 (target.storage, Some(target.key), name)

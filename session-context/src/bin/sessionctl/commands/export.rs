@@ -101,8 +101,12 @@ impl ExportArgs {
         };
         if let Some(unreadable) = handed.as_ref().map(ForeignSession::unreadable).filter(|n| *n > 0)
         {
-            let text = "records do not read back as they should";
-            say("warning", &format!("{unreadable} {text}; keep the session itself"));
+            let number = usize::try_from(unreadable).unwrap_or(usize::MAX);
+            let records = count(number, "record does", "records do");
+            say(
+                "warning",
+                &format!("{records} not read back as expected; keep the session itself"),
+            );
         }
         let text = match &handed {
             Some(session) => session.to_text(),

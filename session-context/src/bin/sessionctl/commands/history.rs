@@ -10,7 +10,7 @@ use session_store_indexed::history::{
 };
 
 use crate::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::output::{look, say};
 use crate::store::{agent_dir, text_of};
 
@@ -92,7 +92,12 @@ impl History {
                 let cwd = absolute(cwd.as_deref().unwrap_or(Path::new(".")))?;
                 let history = open(&path)?;
                 history.add(&prompt, Some(&cwd), session.as_deref())?;
-                Ok(history.close()?)
+                history.close().map_err(|error| match &error {
+                    HistoryError::NotSaved { source, .. } => {
+                        Failure::Refused(format!("the prompt is not saved: {}", chain(source)))
+                    }
+                    _ => error.into(),
+                })
             }
             What::Recent { limit } => {
                 let found = found(&path, |history| history.recent(limit))?;

@@ -66,9 +66,9 @@ impl List {
         options.limit = self.limit;
         options.children = self.forks;
         let filtered = options.cwd.is_some();
-        let listed = SessionCatalog::new(context.store.places(&self.directories, self.all_agents)?)
-            .list_all(options)
-            .await;
+        let places = context.store.places(&self.directories, self.all_agents)?;
+        let is_nowhere = places.is_empty();
+        let listed = SessionCatalog::new(places).list_all(options).await;
         bar.finish_and_clear();
         let rows = listed?;
         let nodes = match self.forks {
@@ -86,8 +86,12 @@ impl List {
             context.out.json("]")?.end()?;
             return Ok(());
         }
-        if rows.is_empty() && filtered {
-            say("note", "no session works in this directory; --all lists those of all");
+        match rows.is_empty() {
+            true if filtered => {
+                say("note", "no session works in this directory; --all lists those of all");
+            }
+            true if !is_nowhere => say("note", "there is no session"),
+            _ => {}
         }
         nodes.iter().try_for_each(|node| print(node, &rows, &mut context.out))
     }

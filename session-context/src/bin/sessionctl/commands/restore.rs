@@ -1,18 +1,24 @@
 //! `sessionctl restore`
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use session_context::OpenStorageError;
-use session_context::open_existing_storage;
-use session_context::operations::{Trashed, list_trash, restore_session};
+use session_context::listing::{ListingOptions, Scope, list_sessions};
+use session_context::operations::{TRASH_DIR, Trashed, list_trash, restore_session};
+use session_context::{OpenStorageError, SessionError, open_existing_storage};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::layout::SessionFileName;
-use session_model::storage::SessionStorage;
+use session_model::preview::one_line;
+use session_model::storage::{SessionStorage, StorageErrorKind, StorageKey};
+use session_model::summary::SessionSummary;
 
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{look, say};
 use crate::place::{path_or_key, tell_left_behind};
+
+/// Characters of a title that are shown.
+const TITLE_CHARS: usize = 60;
 
 /// Bring a session back from the trash to where it was, or list what is in the trash
 ///
@@ -24,7 +30,7 @@ Examples:
   sessionctl restore 019bc10e
   sessionctl restore trash/2026-01-15T09-30-00-000Z_session/session.jsonl")]
 pub(crate) struct Restore {
-    /// The session: how its id or the name of its file begins, or its path in a trash
+    /// The session: how its id, the name of its file or its title begins, or its path in a trash
     session: Option<String>,
 }
 
@@ -45,10 +51,11 @@ impl Restore {
             },
         };
         let trash = list_trash(&*storage).await?;
-        let Some(named) = named else { return list(&trash, &*storage, context) };
+        let about = summaries(&*storage).await?;
+        let Some(named) = named else { return list(&trash, &about, &*storage, context) };
         let is_meant = |trashed: &&Trashed| match &path {
             Some(path) => storage.local_path(&trashed.key).is_some_and(|at| &at == path),
-            None => begins_with(trashed, named),
+            None => begins_with(trashed, about.get(&trashed.key), named),
         };
         let trashed = match trash.iter().filter(is_meant).collect::<Vec<_>>()[..] {
             [trashed] => trashed,
@@ -66,7 +73,17 @@ impl Restore {
                 )));
             }
         };
-        let restored = restore_session(&storage, trashed).await?;
+        let restored = match restore_session(&storage, trashed).await {
+            Err(SessionError::Storage(error))
+                if error.kind() == StorageErrorKind::AlreadyExists =>
+            {
+                let there = path_or_key(&*storage, &trashed.from);
+                return Err(Failure::Refused(format!(
+                    "{there} is there again; move that away to restore the one that was deleted"
+                )));
+            }
+            restored => restored?,
+        };
         tell_left_behind(&restored.left_behind);
         let path = path_or_key(&*storage, &restored.key);
         if context.json {
@@ -79,27 +96,49 @@ impl Restore {
     }
 }
 
-fn begins_with(trashed: &Trashed, named: &str) -> bool {
-    let Some(name) = SessionFileName::parse(trashed.from.file_name()) else {
-        return trashed.from.file_name() == named;
-    };
-    [name.id, name.stem, trashed.key.as_str()]
-        .iter()
-        .any(|text| text.get(..named.len()).is_some_and(|start| start.eq_ignore_ascii_case(named)))
+/// What is known of the sessions in the trash.
+type Summaries = HashMap<StorageKey, SessionSummary>;
+
+async fn summaries(storage: &dyn SessionStorage) -> Result<Summaries, Failure> {
+    let scope = Scope::All(TRASH_DIR.parse()?);
+    let rows = list_sessions(storage, &scope, ListingOptions::default()).await?;
+    Ok(rows.into_iter().filter_map(|row| Some((row.key, row.summary.ok()?))).collect())
+}
+
+fn begins_with(trashed: &Trashed, about: Option<&SessionSummary>, named: &str) -> bool {
+    let name = SessionFileName::parse(trashed.from.file_name());
+    let title = about.and_then(|about| about.title.as_ref());
+    let names = [
+        name.as_ref().map(|name| name.id),
+        name.as_ref().map(|name| name.stem),
+        Some(trashed.key.as_str()),
+        Some(trashed.from.file_name()),
+        about.map(|about| &*about.id),
+        title.map(|title| &*title.text),
+    ];
+    let named = named.to_lowercase();
+    names.into_iter().flatten().any(|text| text.to_lowercase().starts_with(&named))
 }
 
 fn list(
     trash: &[Trashed],
+    about: &Summaries,
     storage: &dyn SessionStorage,
     context: &mut Context,
 ) -> Result<(), Failure> {
     let place = |key| path_or_key(storage, key);
+    let title =
+        |trashed: &Trashed| about.get(&trashed.key)?.title.as_ref().map(|title| &*title.text);
     if context.json {
         let objects = trash.iter().map(|trashed| -> RawJson {
+            let string = |text: &str| RawJson::string(text);
+            let id = about.get(&trashed.key).map(|about| string(&about.id));
             ObjectBuilder::new()
                 .string("path", &place(&trashed.key))
                 .string("from", &place(&trashed.from))
                 .string("deletedAt", &trashed.deleted_at)
+                .optional("id", id.as_ref())
+                .optional("title", title(trashed).map(string).as_ref())
                 .build()
         });
         context.out.json("[")?.json_list(objects)?.json("]")?.end()?;
@@ -110,7 +149,8 @@ fn list(
     }
     for trashed in trash {
         context.out.text(look::DIM, &format!("{}  ", trashed.deleted_at))?;
-        context.out.line(&place(&trashed.from))?;
+        let title = one_line(title(trashed).unwrap_or("(no title)"), TITLE_CHARS);
+        context.out.line(&format!("{}  {title}", place(&trashed.from)))?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ impl Resume {
         }
         found.print(&mut context.out)?;
         if matches!(found.cwd_state, CwdState::Missing | CwdState::Unusable) {
-            let text = "the session can be read and gone on with from any other directory";
+            let text = "the session can be read all the same, and `sessionctl mv` takes it to another directory";
             say("warning", &format!("its directory is {}; {text}", found.cwd_state.as_str()));
         }
         moved.map_or(Ok(()), |moved| navigate::report(&moved, context))
@@ -103,7 +103,8 @@ async fn to_continue(context: &Context) -> Result<Target, Failure> {
     let found = session_to_continue(&storage, &here()?, terminal_id().as_ref()).await?;
     let found = found.ok_or_else(none)?;
     let blobs = BlobStore::new(found.storage.clone()).map_err(SessionError::from)?;
-    Ok(Target { name: found.key.to_string(), storage: found.storage, key: found.key, blobs })
+    let name = found.key.to_string();
+    Ok(Target::new(found.storage, found.key, &name, blobs))
 }
 
 /// The present directory.

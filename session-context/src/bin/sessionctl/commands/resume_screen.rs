@@ -72,5 +72,6 @@ fn target(catalog: &SessionCatalog, (place, key): SessionName) -> Result<Target,
     let gone = || Failure::Missing { session: key.to_string() };
     let storage = catalog.places().get(place).ok_or_else(gone)?.storage.clone();
     let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
-    Ok(Target { name: path_or_key(&*storage, &key), storage, key, blobs })
+    let name = path_or_key(&*storage, &key);
+    Ok(Target::new(storage, key, &name, blobs))
 }

@@ -27,6 +27,12 @@ pub(crate) struct Rm {
 impl Rm {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let target = context.store.existing(&self.session).await?.in_agent_dir()?;
+        if self.forever && target.shares_id {
+            let list = "`sessionctl list --all --json` shows where they are";
+            return Err(Failure::Refused(format!(
+                "name the file that is meant by its path; {list}"
+            )));
+        }
         let deleted = if self.forever {
             delete_session_forever(&target.storage, &target.key).await?
         } else {

@@ -8,6 +8,7 @@ use session_context::env::SystemClock;
 use session_context::listing::{CwdFilter, Place, Scope, SessionCatalog};
 use session_context::search::{
     SearchCoverage, SearchHit, SearchProgress, SearchRequest, SearchResults, SessionSearch,
+    UnreadableSession,
 };
 use session_model::env::Clock;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
@@ -113,6 +114,11 @@ impl Search {
         let results = search.search(request, progress).await;
         bar.finish_and_clear();
         let results = results?;
+        if self.session.is_some()
+            && let Some(session) = results.coverage.unreadable.first()
+        {
+            return Err(Failure::Refused(not_searched(session)));
+        }
         if context.json {
             return print_json(&results, &mut context.out);
         }
@@ -249,7 +255,7 @@ fn print_hit(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
 fn tell(coverage: &SearchCoverage) {
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     for session in coverage.unreadable.iter().take(MAX_TOLD) {
-        say("warning", &format!("not searched: {}: {}", session.location, session.reason));
+        say("warning", &not_searched(session));
     }
     if let Some(more) = coverage.unreadable.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
         say("warning", &format!("not searched: {}", count(more, "more file", "more files")));
@@ -271,6 +277,10 @@ fn tell(coverage: &SearchCoverage) {
         let entries = count(number(coverage.cut_entries), "long entry", "long entries");
         say("note", &format!("of {entries} only the first 64 KiB of text were searched"));
     }
+}
+
+fn not_searched(session: &UnreadableSession) -> String {
+    format!("not searched: {}: {}", session.location, session.reason)
 }
 
 /// How many files that were not searched are named.

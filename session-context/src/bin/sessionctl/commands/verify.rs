@@ -112,7 +112,7 @@ async fn all_of(
                 match blobs_of_all(&storage, &meta.key) {
                     Ok(blobs) => {
                         let storage = storage.clone();
-                        check(&Target { storage, key: meta.key, name, blobs }).await
+                        check(&Target::new(storage, meta.key, &name, blobs)).await
                     }
                     Err(error) => Report::unreadable(name, &error),
                 }

@@ -78,7 +78,9 @@ impl Import {
             say("note", &format!("there is no session of {tool} to import"));
         }
         let storage = match context.store.storage() {
-            Err(OpenStorageError::Missing { .. }) if self.dry_run => open_storage("memory:")?,
+            Err(OpenStorageError::Missing { .. }) if self.dry_run || sources.is_empty() => {
+                open_storage("memory:")?
+            }
             Err(OpenStorageError::Missing { .. }) => context.store.storage_or_new()?,
             opened => opened?,
         };
@@ -99,6 +101,12 @@ impl Import {
     /// The sources that are meant.
     fn sources(&self, tool: Tool, sums: &mut Sums) -> Result<Vec<Source>, Failure> {
         let home = [home_of(tool)];
+        if self.places.is_empty() && !home[0].exists() {
+            let home = home[0].display();
+            return Err(Failure::Refused(format!(
+                "there is no {home}; name a file or a directory with sessions of {tool}"
+            )));
+        }
         let places = if self.places.is_empty() { &home[..] } else { &self.places };
         let mut sources = Vec::new();
         for place in places {

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::UNIX_EPOCH;
 
 use session_context::import::{Source, Tool, glimpse};
+use session_model::preview::one_line;
 use session_model::time::to_iso;
 
 use crate::failure::Failure;
@@ -13,7 +14,7 @@ use crate::output::{Output, look};
 const MOST: usize = 40;
 
 /// Characters of a title that are shown.
-const TITLE_CHARS: usize = 60;
+pub(super) const TITLE_CHARS: usize = 60;
 
 /// Tells whether somebody is there to be asked.
 pub(super) fn can_ask() -> bool {
@@ -35,7 +36,7 @@ pub(super) fn pick(
             Ok(glimpse) => (glimpse.cwd, glimpse.title),
             Err(_) => (None, None),
         };
-        let title: String = title.unwrap_or_default().chars().take(TITLE_CHARS).collect();
+        let title = one_line(title.as_deref().unwrap_or_default(), TITLE_CHARS);
         out.text(look::ID, &format!("{:>4}", at + 1))?;
         out.text(look::DIM, &format!("  {}  ", day_of(source)))?;
         out.line(&format!("{title}  {}", cwd.unwrap_or_default()))?;

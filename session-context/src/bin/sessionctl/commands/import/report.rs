@@ -4,8 +4,10 @@ use session_context::import::{
     ConversionReport, Fate, ImportError, ImportOutcome, Imported, Source,
 };
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
+use session_model::preview::one_line;
 use session_model::storage::{SessionStorage, StorageErrorKind};
 
+use super::picker::TITLE_CHARS;
 use super::say_failed;
 use crate::failure::{Failure, chain};
 use crate::output::{Output, count, look};
@@ -69,8 +71,8 @@ impl Sums {
         };
         self.records.add(&imported.conversion.report);
         let word = self.count(imported.outcome);
-        let title = imported.conversion.title.as_ref().map(|title| &*title.text);
         if self.json {
+            let title = imported.conversion.title.as_ref().map(|title| &*title.text);
             let key = imported.key.as_ref().map(|key| path_or_key(storage, key));
             let string = |text: &str| RawJson::string(text);
             let mut document = document
@@ -97,7 +99,9 @@ impl Sums {
         };
         out.text(look::PLAIN, &format!("{word:8} "))?;
         out.text(look::ID, &imported.conversion.session_id)?;
-        out.line(&format!("  {}{more}", title.unwrap_or("(no title)")))?;
+        let title = imported.conversion.title_or_first_words();
+        let title = one_line(title.as_deref().unwrap_or("(no title)"), TITLE_CHARS);
+        out.line(&format!("  {title}{more}"))?;
         Ok(())
     }
 

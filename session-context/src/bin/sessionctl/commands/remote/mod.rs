@@ -42,6 +42,11 @@ enum What {
 
 impl Remote {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
+        if context.store.url().is_none() {
+            let text =
+                "name the storage and its remote: --store 'indexed:///path?remote=redis://host'";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         match self.what {
             What::Claim(claim) => claim.run(context).await,
             What::List(list) => list.run(context).await,
