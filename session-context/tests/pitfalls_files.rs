@@ -295,7 +295,7 @@ fn a_byte_order_mark_and_bad_files_do_not_hide_sessions() {
         assert_eq!(codes(&session), [Code::ByteOrderMark]);
         session.close().await.unwrap();
         let file = fs::read_to_string(path).unwrap();
-        assert!(file.starts_with("\u{feff}{\"type\":\"session\""), "{file}");
+        assert!(file.starts_with("{\"type\":\"session\""), "{file}");
         let session = opened(&storage, "x").await;
         assert_eq!(ids(&session), ["a", "00000001", "00000002"]);
         assert_eq!(session.session_name().as_deref(), Some("named"));

@@ -167,8 +167,10 @@ impl Subject for SharedDirectory {
     async fn open(&self) -> HookResult<Arc<dyn SessionStorage>> {
         let root = self.directory.0.path().join("root");
         let files = Arc::new(FileStorage::open(&root)?);
-        let publish =
-            PublishOptions::default().pauses(Duration::from_millis(1), Duration::from_millis(10));
+        let patience = Duration::from_secs(300);
+        let publish = PublishOptions::default()
+            .pauses(Duration::from_millis(1), Duration::from_millis(10))
+            .timeout(patience);
         let [remote, other] = self.remotes.clone();
         let (path, options) = (root.join(INDEX_FILE), IndexOptions::default());
         let storage = IndexedStorage::open_shared(files, path, options, remote, publish)?;
@@ -177,7 +179,8 @@ impl Subject for SharedDirectory {
             return Ok(storage);
         }
         let owner = storage.owner().unwrap_or_default().to_owned();
-        let options = SharedOptions::default().interval(Duration::from_millis(1));
+        let options =
+            SharedOptions::default().patience(patience).interval(Duration::from_millis(1));
         Ok(Arc::new(SharedStorage::start(storage, other, owner, options)?))
     }
 

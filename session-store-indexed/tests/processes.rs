@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use session_store_indexed::DatabaseDiagnostic;
@@ -54,7 +55,9 @@ fn play(role: &str) {
     }
     say("ready");
     wait_for_parent();
-    let history = HistoryStorage::open(&database, HistoryOptions::default()).unwrap();
+    // The others wait for the same disk.
+    let options = HistoryOptions::default().busy_timeout(Duration::from_secs(120));
+    let history = HistoryStorage::open(&database, options).unwrap();
     match role {
         "add" => {
             for number in 0..PROMPTS {

@@ -10,7 +10,7 @@ use crate::{
 };
 
 const FOLDER: &str = "session-model/fuzz";
-const TARGETS: [&str; 11] = [
+const TARGETS: [&str; 12] = [
     "breadcrumb",
     "context",
     "file",
@@ -19,6 +19,7 @@ const TARGETS: [&str; 11] = [
     "line",
     "migration",
     "persisted",
+    "query",
     "title_slot",
     "tree",
     "unpack",
@@ -66,4 +67,19 @@ fn is_installed() -> bool {
     let mut command = cargo();
     command.args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_run() {
+        let folder = format!("{}/../{FOLDER}/fuzz_targets", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(folder).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.map(|name| name.replace(".rs", "")).collect();
+        names.sort();
+        assert_eq!(names, TARGETS);
+    }
 }

@@ -1,6 +1,6 @@
 //! Installing programs with the system's package manager.
 
-use std::process::Command;
+use std::{process::Command, thread, time::Duration};
 
 use crate::process::{on_path, run};
 use crate::{Error, Result};
@@ -10,6 +10,8 @@ struct Manager {
     program: &'static str,
     /// Whether only root may install.
     needs_root: bool,
+    /// What comes first, whatever it is to do.
+    options: &'static [&'static str],
     /// What comes before the package's name.
     install: &'static [&'static str],
     /// A fresh machine has no package lists, and old lists name files that are gone.
@@ -20,18 +22,37 @@ const MANAGERS: [Manager; 4] = [
     Manager {
         program: "apt-get",
         needs_root: true,
+        // A machine that has just started may be installing something itself.
+        options: &["-o", "DPkg::Lock::Timeout=600", "-o", "Acquire::Retries=5"],
         install: &["install", "--yes", "--no-install-recommends"],
         update: Some("update"),
     },
     Manager {
         program: "dnf",
         needs_root: true,
+        options: &[],
         install: &["install", "--assumeyes"],
         update: None,
     },
-    Manager { program: "apk", needs_root: true, install: &["add", "--no-cache"], update: None },
-    Manager { program: "brew", needs_root: false, install: &["install"], update: None },
+    Manager {
+        program: "apk",
+        needs_root: true,
+        options: &["--wait", "600"],
+        install: &["add", "--no-cache"],
+        update: None,
+    },
+    Manager {
+        program: "brew",
+        needs_root: false,
+        options: &[],
+        install: &["install"],
+        update: None,
+    },
 ];
+
+/// The seconds after which everything is tried once more: a mirror may fail for a moment, and the
+/// lock of the package lists, unlike that of the packages, is not waited for by the manager.
+const PAUSES: [u64; 5] = [5, 15, 30, 60, 60];
 
 /// Installs one package after the other until what is wanted is there.
 ///
@@ -47,16 +68,26 @@ pub(crate) fn install(
     };
     let sudo = manager.needs_root && !rustix::process::geteuid().is_root();
     let mut last = String::new();
-    for args in manager.attempts(packages) {
-        if let Err(error) = run(&mut manager.command(&args, sudo)) {
-            last = error.chain();
-            eprintln!("{last}");
-        }
-        if is_there() {
-            return Ok(());
-        }
-    }
-    Err(format!("{} did not bring it ({last})", manager.program))
+    let found = again_and_again(&PAUSES, || {
+        manager.attempts(packages).iter().any(|args| {
+            if let Err(error) = run(&mut manager.command(args, sudo)) {
+                last = error.chain();
+                eprintln!("{last}");
+            }
+            is_there()
+        })
+    });
+    if found { Ok(()) } else { Err(format!("{} did not bring it ({last})", manager.program)) }
+}
+
+/// Tries until it works, and once more after each of the pauses; returns whether it did.
+fn again_and_again(pauses: &[u64], mut attempt: impl FnMut() -> bool) -> bool {
+    attempt()
+        || pauses.iter().any(|pause| {
+            eprintln!("trying again in {pause} s");
+            thread::sleep(Duration::from_secs(*pause));
+            attempt()
+        })
 }
 
 /// Installs a program if it is missing.
@@ -84,7 +115,7 @@ impl Manager {
             words.insert(0, "sudo");
         }
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).args(args);
+        command.args(&words[1..]).args(self.options).args(args);
         command
     }
 }
@@ -97,14 +128,29 @@ mod tests {
     #[test]
     fn root_installs_directly_and_others_through_sudo() {
         let apt = &MANAGERS[0];
+        let options = "-o DPkg::Lock::Timeout=600 -o Acquire::Retries=5";
         assert_eq!(
             command_line(&apt.command(&["update"], false)),
-            "env DEBIAN_FRONTEND=noninteractive apt-get update"
+            format!("env DEBIAN_FRONTEND=noninteractive apt-get {options} update")
         );
         assert_eq!(
             command_line(&apt.command(&["install", "strace"], true)),
-            "sudo env DEBIAN_FRONTEND=noninteractive apt-get install strace"
+            format!("sudo env DEBIAN_FRONTEND=noninteractive apt-get {options} install strace")
         );
+    }
+
+    #[test]
+    fn what_fails_for_a_moment_is_tried_again() {
+        let tries = |works_at: usize| {
+            let mut tries = 0;
+            let works = again_and_again(&[0; 3], || {
+                tries += 1;
+                tries == works_at
+            });
+            (works, tries)
+        };
+        assert_eq!([tries(1), tries(3), tries(4)], [(true, 1), (true, 3), (true, 4)]);
+        assert_eq!(tries(5), (false, 4));
     }
 
     #[test]

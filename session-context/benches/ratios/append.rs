@@ -30,20 +30,40 @@ fn accepted(dir: &Path, storage: &FileStorage) {
     let line = vec![b'x'; 1024];
     let mut in_memory = open(Arc::new(MemoryStorage::new()), Durability::Accepted);
     let mut in_file = open(Arc::new(storage.clone()), Durability::Accepted);
-    let (mut bare, mut memory, mut file) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bare, mut memory, mut file) = (Times::default(), Times::default(), Times::default());
     // In turns, since the machine's speed changes from one moment to the next.
     for _ in 0..ROUNDS {
-        bare.push(time(|| (0..APPENDS).for_each(|_| plain.write_all(&line).unwrap())));
-        memory.push(time(|| append_some(&mut in_memory)));
-        file.push(time(|| append_some(&mut in_file)));
+        bare.add((0..APPENDS).map(|_| time(|| plain.write_all(&line).unwrap())).collect());
+        memory.add(append_some(&mut in_memory));
+        file.add(append_some(&mut in_file));
     }
-    let per_append = |times| median(times) / f64::from(APPENDS);
-    let (bare, memory, file) = (per_append(bare), per_append(memory), per_append(file));
-    row("bare write(2) of 1 KB", format!("{bare:.2} µs"), "");
-    row("append through the manager, memory backend", format!("{memory:.2} µs"), "");
-    let over = format!("{:+.2} µs over the bare write", file - bare);
-    row("append through the manager, file backend", format!("{file:.2} µs"), &over);
+    let (bare, memory, file) = (bare.medians(), memory.medians(), file.medians());
+    row("bare write(2) of 1 KB", micros(bare.0), &format!("{} on average", micros(bare.1)));
+    for (what, (one, average)) in [("memory", memory), ("file", file)] {
+        let over = format!("{:+.2} and {:+.2} over the bare write", one - bare.0, average - bare.1);
+        let note = format!("{} on average; {over}", micros(average));
+        row(&format!("append through the manager, {what} backend"), micros(one), &note);
+    }
     println!();
+}
+
+/// How long appends took, a hundred at a time.
+#[derive(Default)]
+struct Times {
+    each: Vec<Duration>,
+    averages: Vec<Duration>,
+}
+
+impl Times {
+    fn add(&mut self, round: Vec<Duration>) {
+        self.averages.push(round.iter().sum::<Duration>() / APPENDS);
+        self.each.extend(round);
+    }
+
+    /// Of single appends, and of the average in a round: every fourth append begins a page.
+    fn medians(self) -> (f64, f64) {
+        (median(self.each), median(self.averages))
+    }
 }
 
 /// Durable appends one by one and 64 at a time, against a bare write and fdatasync.
@@ -82,12 +102,16 @@ fn open(storage: Arc<dyn SessionStorage>, level: Durability) -> SessionManager {
 }
 
 /// In one run of the executor, as in an agent: to start one takes a part of a microsecond.
-fn append_some(session: &mut SessionManager) {
+fn append_some(session: &mut SessionManager) -> Vec<Duration> {
     pollster::block_on(async {
+        let mut times = Vec::with_capacity(APPENDS as usize);
         for _ in 0..APPENDS {
+            let start = Instant::now();
             session.append_message(Message::user("x".repeat(900), 1)).await.unwrap();
+            times.push(start.elapsed());
         }
-    });
+        times
+    })
 }
 
 fn append_batch(session: &mut SessionManager, size: usize) {
@@ -100,6 +124,10 @@ fn time(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
+}
+
+fn micros(time: f64) -> String {
+    format!("{time:.2} µs")
 }
 
 /// In microseconds.

@@ -32,15 +32,16 @@ impl KnownSummaries {
         (found.version == meta.version).then(|| found.summary.clone())
     }
 
-    /// Keeps these summaries and no others.
+    /// Keeps these summaries and no others, as far as the files were settled when they began to be
+    /// looked at.
     pub(super) fn keep<'a>(
         &self,
+        looked: SystemTime,
         seen: impl Iterator<Item = (usize, &'a ObjectMeta, &'a SessionSummary)>,
     ) {
-        let now = SystemTime::now();
         let mut known = self.lock();
         let mut old = std::mem::take(&mut *known);
-        for (place, meta, summary) in seen.filter(|(_, meta, _)| meta.is_settled(now)) {
+        for (place, meta, summary) in seen.filter(|(_, meta, _)| meta.is_settled(looked)) {
             let at = (place, meta.key.clone());
             let kept = match old.remove(&at) {
                 Some(kept) if kept.version == meta.version => kept,

@@ -13,6 +13,7 @@ mod row;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::time::SystemTime;
 
 use session_model::layout::SESSION_SUFFIX;
 use session_model::storage::{
@@ -165,6 +166,7 @@ async fn list_places(
     known: Option<&KnownSummaries>,
 ) -> Result<Vec<SessionRow>> {
     let ListingOptions { mut cwd, limit, children, mut progress } = options;
+    let looked = SystemTime::now();
     let (mut files, mut rows) = (Vec::new(), Vec::new());
     for (place, (storage, scope)) in places.iter().enumerate() {
         let (found, unseen) = session_files(*storage, scope, children).await?;
@@ -182,7 +184,7 @@ async fn list_places(
             let new = batch.iter().zip(&found).filter(|(_, found)| found.is_none());
             let new: Vec<_> = new.map(|(file, _)| file.meta.clone()).collect();
             let new = look::look(storage, &new).await;
-            noted.keep(new.iter().flatten());
+            noted.keep(looked, new.iter().flatten());
             let mut new = new.into_iter();
             for (file, found) in batch.iter().zip(found) {
                 let meta = &file.meta;
@@ -205,6 +207,7 @@ async fn list_places(
     }
     if let Some(known) = known {
         known.keep(
+            looked,
             rows.iter().filter_map(|row| {
                 Some((row.place, row.meta.as_ref()?, row.summary.as_ref().ok()?))
             }),

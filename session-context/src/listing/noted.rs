@@ -2,6 +2,7 @@
 
 #[cfg(feature = "indexed")]
 use std::time::Duration;
+use std::time::SystemTime;
 
 #[cfg(feature = "indexed")]
 use session_model::layout::SESSIONS_DIR;
@@ -56,11 +57,15 @@ impl Noted {
         }
     }
 
-    /// Keeps what was found out by looking into files.
-    pub(super) fn keep<'a>(&mut self, rows: impl Iterator<Item = &'a SessionRow>) {
+    /// Keeps what was found out by looking into files, which began at a time.
+    pub(super) fn keep<'a>(
+        &mut self,
+        looked: SystemTime,
+        rows: impl Iterator<Item = &'a SessionRow>,
+    ) {
         let Some(summaries) = &mut self.0 else { return };
         let seen = rows.filter_map(|row| Some((row.meta.as_ref()?, row.summary.as_ref().ok()?)));
-        let kept = summaries.keep(seen);
+        let kept = summaries.keep(looked, seen);
         self.usable(kept);
     }
 
@@ -100,7 +105,7 @@ impl Noted {
     ) {
     }
 
-    pub(super) fn keep<'a>(&mut self, _: impl Iterator<Item = &'a SessionRow>) {}
+    pub(super) fn keep<'a>(&mut self, _: SystemTime, _: impl Iterator<Item = &'a SessionRow>) {}
 
     pub(super) fn tell(&self, _: Option<&KnownSummaries>) {}
 }

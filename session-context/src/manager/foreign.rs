@@ -82,6 +82,7 @@ impl SessionManager {
             }
             self.adopt_joined(joined, theirs.diagnostics);
         }
+        self.document_mut().drop_byte_order_mark();
         let written = writer.replace(self.document.to_payload(), unchanged).await;
         self.file = FileState::Open(writer);
         Ok(written.map(|_| ())?)
@@ -127,6 +128,7 @@ impl SessionManager {
     }
 
     async fn restore_file(&mut self) -> Result<()> {
+        self.document_mut().drop_byte_order_mark();
         let FileState::Open(writer) = &mut self.file else { return Ok(()) };
         writer.replace(self.document.to_payload(), PutOptions::default()).await?;
         let detail = "another program removed or replaced the session's file; it was written again";

@@ -89,6 +89,7 @@ impl SessionManager {
         let (Some(_), FileState::Open(writer)) = (&self.failure, &mut self.file) else { return };
         let mut edited = (*self.document).clone();
         edited.header_mut().edit(edit);
+        edited.drop_byte_order_mark();
         let edited = Precondition::Length(edited.to_payload().len());
         let whole = self.document.to_payload();
         match writer.replace(whole, PutOptions::when(edited)).await {

@@ -227,6 +227,7 @@ impl SessionManager {
         }
         if let Some(migration) = migrate(&mut document, &mut *options.ids) {
             let unchanged = PutOptions::when(Precondition::Version(version));
+            document.drop_byte_order_mark();
             writer.replace(document.to_payload(), unchanged).await?;
             diagnostics.push(migration.diagnostic());
         } else if !tail.is_empty() {

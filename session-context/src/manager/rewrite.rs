@@ -115,6 +115,7 @@ impl SessionManager {
         for _ in 0..ATTEMPTS {
             let mut document = (*self.document).clone();
             change(&mut document);
+            document.drop_byte_order_mark();
             if matches!(self.file, FileState::Open(_)) {
                 self.save_blobs(document.tree().entries()).await?;
             }

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(cells, ["漢", " ", "e\u{301}", " ", "漢", " ", "e\u{301}", " ", " "]);
         assert_eq!(edited("a ", &Event::Paste(long)).map(|words| words.chars().count()), Some(256));
         // Without optimisation, on a busy machine.
-        assert!(start.elapsed() < std::time::Duration::from_secs(5));
+        assert!(start.elapsed() < std::time::Duration::from_secs(60));
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Disk {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().join("image");
-        fs::File::create(&image).unwrap().set_len(24 << 20).unwrap();
+        // Room for everything a writer does until nobody reads any more what it tells.
+        fs::File::create(&image).unwrap().set_len(96 << 20).unwrap();
         run("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
         fs::create_dir(dir.path().join("mnt")).unwrap();
         let device = run("losetup", &["--find", "--show", image.to_str().unwrap()]);

@@ -66,7 +66,7 @@ impl Drop for Server {
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited too long: {what}");
+        assert!(start.elapsed() < Duration::from_secs(120), "waited too long: {what}");
         std::thread::yield_now();
     }
 }

@@ -169,7 +169,7 @@ fn files_that_are_as_they_were_are_not_looked_into() {
     let (meta, summary) = (row.meta.unwrap(), row.summary.unwrap());
     let mut other = summary.clone();
     other.first_message = Some("kept".to_owned());
-    tree.summaries().keep([(&meta, &other)]).unwrap();
+    tree.summaries().keep(SystemTime::now(), [(&meta, &other)]).unwrap();
     let shown = || {
         let rows = tree.list().into_iter().chain({
             let storage = Arc::new(tree.indexed());
@@ -187,7 +187,9 @@ fn files_that_are_as_they_were_are_not_looked_into() {
 #[test]
 fn what_may_change_without_a_trace_is_not_kept() {
     let tree = Tree::new();
-    fs::write(tree.path("b/demo.jsonl"), DEMO).unwrap();
+    // Written at a time that is long in coming, however long this takes.
+    let file = File::options().write(true).open(tree.path("b/demo.jsonl")).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
     tree.indexed().compare(|_| {}).unwrap();
     let row = |name: &str| {
         let row = tree.list().into_iter().find(|row| row.key.as_str().ends_with(name)).unwrap();
@@ -195,7 +197,16 @@ fn what_may_change_without_a_trace_is_not_kept() {
     };
     let (fresh, settled) = (row("b/demo.jsonl"), row("b/long.jsonl"));
     let found = tree.summaries().find(&[&fresh.0, &settled.0]).unwrap();
-    assert_eq!(found, [None, Some(settled.1)]);
+    assert_eq!(found, [None, Some(settled.1.clone())]);
+    // What counts is when it was looked at, and not how long that took.
+    let times = [1999, 2000].map(|age| settled.0.modified + Duration::from_millis(age));
+    let kept = times.map(|looked| {
+        let mut other = settled.1.clone();
+        other.first_message = Some("kept".to_owned());
+        tree.summaries().keep(looked, [(&settled.0, &other)]).unwrap();
+        tree.summaries().find(&[&settled.0]).unwrap() == [Some(other)]
+    });
+    assert_eq!(kept, [false, true]);
 }
 
 #[test]

@@ -86,7 +86,9 @@ fn a_file_saved_anew_by_an_editor() {
     assert_looked_at(
         format!("\u{feff}{file}"),
         "• a1 user: hi\n",
-        &["note: byte-order-mark: line 1 (bytes 0..3): skipped"],
+        &[
+            "note: byte-order-mark: line 1 (bytes 0..3): skipped, and dropped when the file is written anew",
+        ],
     );
 }
 

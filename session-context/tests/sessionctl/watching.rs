@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Arc;
 
+use rustix::process::{Pid, Signal, kill_process};
 use session_context::{NameSource, SessionManager, SessionOptions};
 use session_model::json::RawJson;
 use session_model::storage::StorageKey;
@@ -96,8 +97,7 @@ fn an_interrupt_ends_watching_well() {
     let mut watcher = watch.stdout(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(watcher.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    let mut kill = std::process::Command::new("kill");
-    assert!(kill.args(["-INT", &watcher.id().to_string()]).status().unwrap().success());
+    kill_process(Pid::from_child(&watcher), Signal::INT).unwrap();
     assert_eq!(watcher.wait().unwrap().code(), Some(0));
 }
 

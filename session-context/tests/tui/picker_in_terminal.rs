@@ -40,8 +40,11 @@ fn names(tmux: &Tmux) -> Vec<String> {
 fn a_session_is_searched_renamed_deleted_brought_back_and_chosen() {
     let tmux = with_sessions();
     tmux.command("sessionctl > out; echo ended $?");
-    let screen = tmux.until("› Draw the map");
-    assert!(screen.contains("Parse wind speeds") && !screen.contains("Something else"), "{screen}");
+    tmux.until_it("those of here", |screen| {
+        screen.contains("› Draw the map")
+            && screen.contains("Parse wind speeds")
+            && !screen.contains("Something else")
+    });
     // What is inside is read in the background.
     tmux.until("$0.25");
     tmux.until("assistant: [error] This is done");
@@ -98,8 +101,11 @@ fn what_was_said_is_found_and_gone_to() {
     tmux.type_text("besides wind");
     tmux.until("Nothing is found");
     tmux.press(&["C-w"]);
-    let screen = tmux.until("› assistant: This is done, and more besides.");
-    assert!(screen.contains("2/2") && !screen.contains("Something else"), "{screen}");
+    tmux.until_it("what was said here", |screen| {
+        screen.contains("› assistant: This is done, and more besides.")
+            && screen.contains("  2/2")
+            && !screen.contains("Something else")
+    });
     tmux.press(&["Tab"]);
     tmux.until(" 3/3");
     tmux.press(&["Tab"]);
@@ -131,15 +137,17 @@ fn sessions_of_several_agents_are_chosen_among() {
     write(&tmux.path(".omp/agent/sessions/-w/x.jsonl"), &theirs);
     write(&tmux.path("loose/y.jsonl"), &file("s-y", 2, "/elsewhere", "Loose", "", "stop"));
     tmux.command("sessionctl resume -i agent .omp/agent loose --json > out; echo ended $?");
-    let screen = tmux.until("› Theirs");
-    assert!(screen.contains("  omp ") && screen.contains("Draw the map"), "{screen}");
+    tmux.until_it("those of two agents", |screen| {
+        ["› Theirs", "  omp ", "Draw the map"].iter().all(|text| screen.contains(text))
+    });
     tmux.press(&["M-r", "C-u"]);
     tmux.type_text("Ours");
     tmux.press(&["Enter"]);
     tmux.until("› Ours");
     tmux.press(&["Tab", "End"]);
-    let screen = tmux.until("› Loose");
-    assert!(screen.contains("  loose "), "{screen}");
+    tmux.until_it("those of all", |screen| {
+        screen.contains("› Loose") && screen.contains("  loose ")
+    });
     tmux.press(&["Home", "Enter"]);
     tmux.until("ended 0");
     let out = fs::read_to_string(tmux.path("out")).unwrap();
@@ -235,14 +243,15 @@ fn nothing_is_chosen_and_nothing_changed() {
 #[test]
 fn without_a_terminal_there_is_no_screen() {
     let tmux = with_sessions();
-    for (line, says) in [
+    let lines = [
         ("sessionctl < /dev/null", "Usage: sessionctl"),
         ("sessionctl resume -i < /dev/null", "--interactive needs a terminal"),
         ("sessionctl tree -i demo < /dev/null", "--interactive needs a terminal"),
-    ] {
+    ];
+    for (at, (line, says)) in lines.iter().enumerate() {
         tmux.command(&format!(
-            "{line} 2>&1 | cat > out; clear; grep -q -e '{says}' out && echo so"
+            "{line} 2>&1 | cat > out; clear; grep -q -e '{says}' out && echo so {at}"
         ));
-        tmux.until_it(says, |screen| screen.starts_with("so\n"));
+        tmux.until_it(says, |screen| screen.starts_with(&format!("so {at}\n")));
     }
 }

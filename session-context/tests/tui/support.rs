@@ -1,10 +1,13 @@
 //! Trees to look at, keys, and screens as text.
 
+use std::time::Duration;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
+use rustix::time::{ClockId, clock_gettime};
 use session_context::tui::{Theme, TreeAction, TreeSelector};
 use session_model::document::{LoadOptions, SessionDocument};
 use session_model::tree::SessionTree;
@@ -89,6 +92,12 @@ pub fn type_text(selector: &mut TreeSelector, tree: &SessionTree, text: &str) {
         let event = Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
         assert_eq!(selector.handle_event(&event, tree), TreeAction::Nothing);
     }
+}
+
+/// How long a processor has worked on this thread: what others do on the machine does not count.
+pub fn worked() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
 /// The selector on a screen of this size, as text.

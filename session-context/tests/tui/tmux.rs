@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a screen may take to show what it is to show.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A terminal with a shell in a directory of its own.
 pub struct Tmux {
@@ -115,9 +115,12 @@ impl Tmux {
         self.run(&["capture-pane", "-p", "-e"])
     }
 
-    /// Waits until the screen shows a text, and returns the screen.
-    pub fn until(&self, text: &str) -> String {
-        self.until_it(text, |screen| screen.contains(text))
+    /// Waits until the screen shows a text.
+    ///
+    /// What else is to be on the screen may come a moment later, as a screen is not drawn at once:
+    /// wait for all of it with [`until_it`](Self::until_it).
+    pub fn until(&self, text: &str) {
+        self.until_it(text, |screen| screen.contains(text));
     }
 
     /// Waits until the screen is as wanted, and returns it.

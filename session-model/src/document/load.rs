@@ -16,7 +16,7 @@ use crate::{Diagnostic, DiagnosticCode};
 /// The longest line that is read by default: 64 MiB.
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 << 20;
 
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// How a session file is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,11 @@ impl SessionDocument {
         loader.found = Found::Tree(Box::default());
         if file.starts_with(BOM) {
             loader.at = BOM.len();
-            loader.report(DiagnosticCode::ByteOrderMark, 0..BOM.len(), "skipped");
+            loader.report(
+                DiagnosticCode::ByteOrderMark,
+                0..BOM.len(),
+                "skipped, and dropped when the file is written anew",
+            );
         }
         let (header, preamble) = loader.header()?;
         parallel::read_entries(&mut loader);

@@ -74,7 +74,14 @@ impl SessionDocument {
         &mut self.header
     }
 
-    /// Makes the document a copy with a header of its own, in its usual place: nothing stands before it.
+    /// Leaves out a byte order mark: who reads a file bears it, and who writes one anew drops it.
+    pub fn drop_byte_order_mark(&mut self) {
+        if self.preamble.starts_with(load::BOM) {
+            self.preamble = self.preamble.slice(load::BOM.len()..);
+        }
+    }
+
+    /// Makes the document a copy with a header of its own, before which nothing stands.
     pub fn begin_with(&mut self, header: SessionHeader) {
         self.preamble = Bytes::new();
         self.header = header;

@@ -192,7 +192,7 @@ fn invalid_utf8_costs_only_its_own_characters() {
 }
 
 #[test]
-fn a_byte_order_mark_is_skipped_and_stays() {
+fn a_byte_order_mark_is_skipped_and_dropped_when_asked() {
     let slot = crate::TitleSlot { title: "T".into(), source: None, updated_at: "t".into() };
     let slot = String::from_utf8(slot.to_line()).unwrap();
     for slot in [String::new(), slot] {
@@ -201,9 +201,13 @@ fn a_byte_order_mark_is_skipped_and_stays() {
             (ids(&loaded.document), codes(&loaded)),
             (vec!["a".to_owned()], vec![Code::ByteOrderMark])
         );
+        let without = format!("{slot}{HEADER}\n{A}\n");
+        let mut written_anew = loaded.document.clone();
+        written_anew.drop_byte_order_mark();
+        assert_eq!(written_anew.to_payload().to_bytes(), without);
         let mut copy = loaded.document;
         copy.begin_with(copy.header().clone());
-        assert_eq!(copy.to_payload().to_bytes(), format!("{slot}{HEADER}\n{A}\n"));
+        assert_eq!(copy.to_payload().to_bytes(), without);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading what a session file holds beyond its indexed part.
 
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use memchr::{memmem, memrchr};
@@ -172,8 +172,9 @@ impl<'a> CatchUp<'a> {
     }
 
     async fn shown(&self, problem: Option<String>) -> Result<Shown, StorageError> {
+        let looked = SystemTime::now();
         let (meta, summary) = summary(self.storage, &self.key).await?;
-        let noted = Noted::new(&meta, summary.as_ref().ok());
+        let noted = Noted::new(looked, &meta, summary.as_ref().ok());
         Ok(match summary {
             Ok(summary) => Shown {
                 id: Some(summary.id),

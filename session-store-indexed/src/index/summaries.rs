@@ -21,11 +21,14 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// `None` for a file that may change without a trace.
-    pub(super) fn new(meta: &ObjectMeta, summary: Option<&SessionSummary>) -> Option<Self> {
+    /// `None` for a file that may have changed without a trace since it began to be looked at.
+    pub(super) fn new(
+        looked: SystemTime,
+        meta: &ObjectMeta,
+        summary: Option<&SessionSummary>,
+    ) -> Option<Self> {
         let note = || summary.map(SessionSummary::to_note);
-        let is_settled = meta.is_settled(SystemTime::now());
-        is_settled.then(|| Self { version: meta.version.to_string(), note: note() })
+        meta.is_settled(looked).then(|| Self { version: meta.version.to_string(), note: note() })
     }
 }
 
@@ -69,19 +72,20 @@ impl Summaries {
         Ok(self.database.run(|connection| find(connection, files))?)
     }
 
-    /// Keeps the summaries of files, as far as they have been as they are for two seconds and the
-    /// index knows the sessions.
+    /// Keeps the summaries of files, as far as they had been as they are for two seconds at the time
+    /// they began to be looked at, and the index knows the sessions.
     ///
     /// # Errors
     ///
     /// [`IndexError::Database`].
     pub fn keep<'a>(
         &mut self,
+        looked: SystemTime,
         summaries: impl IntoIterator<Item = (&'a ObjectMeta, &'a SessionSummary)>,
     ) -> Result<(), IndexError> {
         let noted: Vec<_> = summaries
             .into_iter()
-            .filter_map(|(meta, summary)| Some((meta, Noted::new(meta, Some(summary))?)))
+            .filter_map(|(meta, summary)| Some((meta, Noted::new(looked, meta, Some(summary))?)))
             .collect();
         if noted.is_empty() {
             return Ok(());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use session_model::env::Clock;
@@ -38,7 +39,9 @@ impl Clock for SetClock {
 }
 
 pub(crate) fn options() -> HistoryOptions {
-    HistoryOptions::default().clock(Arc::new(SetClock(AtomicI64::new(NOW))))
+    // Whoever is to find a lock says so; all others wait for the disk, however busy it is.
+    let patience = Duration::from_secs(120);
+    HistoryOptions::default().busy_timeout(patience).clock(Arc::new(SetClock(AtomicI64::new(NOW))))
 }
 
 impl Place {

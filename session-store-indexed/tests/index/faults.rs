@@ -12,7 +12,7 @@ use session_model::storage::{SessionStorage, SessionStorageExt};
 use session_store_indexed::index::{IndexError, IndexOptions};
 use session_store_indexed::{DatabaseDiagnostic, DatabaseError};
 
-use crate::support::{Place, ROLE, ROOT, Test, append, header, key, keys, message, open};
+use crate::support::{Place, ROLE, ROOT, Test, append, header, key, keys, message, open, options};
 
 pub const TESTS: &[Test] = &[
     ("a_kill_after_an_append_loses_nothing", a_kill_after_an_append_loses_nothing),
@@ -28,7 +28,7 @@ pub const TESTS: &[Test] = &[
 /// What a child does.
 pub fn play(role: &str) {
     let root = env::var_os(ROOT).unwrap();
-    let storage = open(root.as_ref(), IndexOptions::default());
+    let storage = open(root.as_ref(), options());
     let pid = std::process::id();
     match role {
         "append until killed" => {

@@ -13,10 +13,9 @@ use session_model::search::{EntryText, Query, TextFilter, TextKind, texts_of, wr
 use session_model::storage::{SessionStorageExt, StorageKey};
 use session_store_file::FileStorage;
 use session_store_indexed::DatabaseDiagnostic;
-use session_store_indexed::index::IndexOptions;
 use session_store_indexed::search::{SEARCH_FILE, SearchIndex, SearchedSession};
 
-use crate::support::{Place, Test, append, header, key};
+use crate::support::{Place, Test, append, header, key, options};
 
 pub const TESTS: &[Test] = &[
     ("search::words_are_found_by_all_filters", words_are_found_by_all_filters),
@@ -126,7 +125,7 @@ impl Searched {
 }
 
 fn open(root: &Path) -> SearchIndex {
-    SearchIndex::open(root.join(SEARCH_FILE), IndexOptions::default()).unwrap()
+    SearchIndex::open(root.join(SEARCH_FILE), options()).unwrap()
 }
 
 fn name(key: &StorageKey, offset: u64, kind: TextKind) -> String {

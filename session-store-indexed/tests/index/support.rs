@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pollster::block_on;
 use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
@@ -33,6 +34,11 @@ pub fn message(id: &str, parent: Option<&str>, role: &str, more: &str) -> String
     )
 }
 
+/// Options of an index that waits for others however busy the disk is.
+pub fn options() -> IndexOptions {
+    IndexOptions::default().busy_timeout(Duration::from_secs(120))
+}
+
 /// A root of files with an index in it.
 pub struct Place {
     pub dir: TempDir,
@@ -52,7 +58,7 @@ impl Place {
     }
 
     pub fn open(&self) -> IndexedStorage {
-        open(&self.root(), IndexOptions::default())
+        open(&self.root(), options())
     }
 }
 

@@ -17,7 +17,7 @@ use session_store_file::FileStorage;
 use session_store_indexed::publish::{Connection, PublishOptions};
 
 use super::dice::number;
-use super::real::{PREFIX, ROLE, ROOT, URL, open, println_flush};
+use super::real::{PREFIX, ROLE, ROOT, URL, open, println_flush, until};
 use super::server::Server;
 use super::support::{Test, header, log, message, run, session};
 
@@ -66,8 +66,9 @@ pub fn play() {
     }
     let more = resident().saturating_sub(early);
     storage.catch_up(|_| {}).unwrap();
-    let status = storage.publish_status(SESSIONS).unwrap().unwrap();
-    assert!(matches!(status.connection, Connection::Down { attempts: 1.., .. }), "{status:?}");
+    let status = || storage.publish_status(SESSIONS).unwrap().unwrap();
+    until(|| matches!(status().connection, Connection::Down { attempts: 1.., .. }));
+    let status = status();
     assert!(status.last_error.is_some());
     let written = writers.iter().map(|writer| writer.len()).sum::<u64>();
     assert_eq!((status.bytes, status.entries), (written, count));

@@ -34,14 +34,15 @@ pub fn joined_objects_are_confirmed(
     mut set_away: impl FnMut(bool),
 ) {
     let dir = tempfile::tempdir().unwrap();
-    let files = Arc::new(FileStorage::open(dir.path()).unwrap());
-    let publish = PublishOptions::default()
-        .pauses(Duration::from_millis(1), Duration::from_millis(10))
-        .timeout(Duration::from_secs(2));
-    let path = dir.path().join(INDEX_FILE);
-    let storage =
-        IndexedStorage::open_shared(files, path, IndexOptions::default(), connect(), publish);
-    let storage = storage.unwrap();
+    let open = |timeout| {
+        let files = Arc::new(FileStorage::open(dir.path()).unwrap());
+        let publish = PublishOptions::default()
+            .pauses(Duration::from_millis(1), Duration::from_millis(10))
+            .timeout(Duration::from_secs(timeout));
+        let (path, options) = (dir.path().join(INDEX_FILE), IndexOptions::default());
+        IndexedStorage::open_shared(files, path, options, connect(), publish).unwrap()
+    };
+    let storage = open(120);
     let (a, b, c) = (session("a"), session("b"), session("c"));
     let line = message("1", "x");
     let lines = header("a") + &line;
@@ -62,12 +63,16 @@ pub fn joined_objects_are_confirmed(
     let object = run(async { connect().get_object(&artifact).await }).unwrap();
     assert_eq!(object.unwrap(), "head\n".to_owned() + &line);
 
+    drop(storage);
+    let storage = open(2);
     set_away(true);
     let made = storage.put_joined(&c, header("c").into(), &a, part, confirmed());
     assert_eq!(block_on(made).unwrap_err().kind(), StorageErrorKind::Unavailable);
     let joined = header("c") + &line;
     assert_eq!(block_on(storage.read_all(&c)).unwrap().1, joined);
     set_away(false);
+    drop(storage);
+    let storage = open(120);
     block_on(storage.drain(Durability::Published)).unwrap();
     assert_eq!(there(&c).unwrap(), joined);
 }

@@ -4,6 +4,7 @@ use std::{
     env, fs,
     net::TcpListener,
     process::{Child, Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -12,6 +13,9 @@ use session_store_indexed::{
     remote::Remote,
 };
 use tempfile::TempDir;
+
+/// How long a server may take for what it is to do, on a machine that is busy with other things.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The rights `docs/redis.md` tells operators to give.
 const DOCUMENTED: &str = include_str!("../../../docs/redis.md");
@@ -25,15 +29,30 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let dir = TempDir::new().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let args = args.iter().map(|&arg| arg.to_owned()).collect();
-        let mut server = Self { dir, port, args, child: None };
-        server.start_again();
-        server
+        let args: Vec<_> = args.iter().map(|&arg| arg.to_owned()).collect();
+        let mut log = String::new();
+        // A port that was free can be taken by somebody else before the server has it.
+        for _ in 0..5 {
+            let (dir, port) = (TempDir::new().unwrap(), free_port());
+            let mut server = Self { dir, port, args: args.clone(), child: None };
+            if server.comes_up() {
+                return server;
+            }
+            log = server.log();
+        }
+        panic!("{log}");
     }
 
     pub(crate) fn start_again(&mut self) {
+        let start = Instant::now();
+        // So can the port of one that was killed; whoever has it gives it back.
+        while !self.comes_up() {
+            assert!(start.elapsed() < PATIENCE, "{}", self.log());
+        }
+    }
+
+    /// Starts the server and waits until it answers; false if it has ended.
+    fn comes_up(&mut self) -> bool {
         let binary = env::var_os("SESSION_TEST_REDIS_SERVER")
             .expect("start this by `cargo xtask test`, which sets SESSION_TEST_REDIS_SERVER");
         let child = Command::new(binary)
@@ -46,18 +65,27 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        self.child = Some(child);
+        let child = self.child.insert(child);
         let start = Instant::now();
         loop {
-            let answer = self.try_command(&["PING"]);
+            if child.try_wait().unwrap().is_some() {
+                self.child = None;
+                return false;
+            }
+            // The socket is the server's own, and it has the port before it opens that.
+            let answer = command_at(&socket_in(&self.dir), &["PING"]);
             // One that asks for a password is up, too.
             if answer.is_ok() || answer.as_ref().is_err_and(|error| error.code() == Some("NOAUTH"))
             {
-                return;
+                return true;
             }
-            assert!(start.elapsed() < Duration::from_secs(20), "{answer:?}");
-            std::thread::yield_now();
+            assert!(start.elapsed() < PATIENCE, "{answer:?}");
+            thread::yield_now();
         }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
     /// Ends the server at once, as a crash would.
@@ -72,13 +100,11 @@ impl Server {
     }
 
     pub(crate) fn socket(&self) -> String {
-        format!("redis+unix://{}", self.dir.path().join("socket").display())
+        socket_in(&self.dir)
     }
 
     pub(crate) fn try_command(&self, words: &[&str]) -> redis::RedisResult<redis::Value> {
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}/", self.port))?;
-        let mut command = redis::cmd(words[0]);
-        command.arg(&words[1..]).query(&mut client.get_connection()?)
+        command_at(&format!("redis://127.0.0.1:{}/", self.port), words)
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> redis::Value {
@@ -88,6 +114,7 @@ impl Server {
     pub(crate) fn remote_at(url: &str, prefix: &str) -> RedisRemote {
         let mut options = RedisOptions::default();
         options.prefix = prefix.to_owned();
+        options.timeout = PATIENCE / 4;
         RedisRemote::new(&url.parse().unwrap(), options).unwrap()
     }
 
@@ -105,6 +132,20 @@ impl Server {
         remote.check().await.unwrap();
         remote
     }
+}
+
+fn socket_in(dir: &TempDir) -> String {
+    format!("redis+unix://{}", dir.path().join("socket").display())
+}
+
+/// A port that nobody listens at just now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn command_at(url: &str, words: &[&str]) -> redis::RedisResult<redis::Value> {
+    let client = redis::Client::open(url)?;
+    redis::cmd(words[0]).arg(&words[1..]).query(&mut client.get_connection()?)
 }
 
 impl Drop for Server {

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::{Error, Result};
 
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Pause between two looks whether it answers.
 const POLL: Duration = Duration::from_millis(10);
 /// A free port can be taken by somebody else before the server has it.
@@ -105,7 +105,7 @@ impl Drop for Server {
 
 fn ping(socket: &Path) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(b"PING\r\n")?;
     let mut answer = [0; 7];
     stream.read_exact(&mut answer)?;
