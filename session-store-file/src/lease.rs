@@ -1,10 +1,11 @@
 //! The claim of an exclusive writer: a locked sidecar that says who holds it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::OFlags;
+use rustix::path::Arg;
 use session_model::storage::{Holder, StorageError, StorageKey};
 
 use crate::dir;
@@ -30,11 +31,18 @@ impl Lease {
         owner: Option<&str>,
     ) -> Result<Self, StorageError> {
         let operation = "claim";
-        let sidecar =
-            dir::open_or_create(dir, &names::sidecar(key.file_name())).during(operation, key)?;
-        let locked = match Locked::try_new(sidecar).during(operation, key)? {
-            Ok(locked) => locked,
-            Err(sidecar) => return Err(busy(&sidecar, key)),
+        let name = names::sidecar(key.file_name());
+        let locked = loop {
+            let sidecar = dir::open_or_create(dir, &name).during(operation, key)?;
+            let locked = match Locked::try_new(sidecar).during(operation, key)? {
+                Ok(locked) => locked,
+                Err(sidecar) => return Err(busy(&sidecar, key)),
+            };
+            // Through a storage with another root it can have been removed just before it was
+            // locked, and would keep nobody off.
+            if is_in_place(&locked, dir, &name).during(operation, key)? {
+                break locked;
+            }
         };
         // A stale record would name the wrong holder; none at all only makes a poorer message, so
         // a full disk does not keep anybody from claiming.
@@ -48,10 +56,8 @@ impl Lease {
     /// Claims the object anew if the sidecar is no longer where others look for it; the operation
     /// lock must be held.
     pub(crate) fn renew(&mut self, dir: &File, key: &StorageKey) -> Result<(), StorageError> {
-        let operation = "claim";
-        let mine = dir::identify(self.locked.file()).during(operation, key)?;
-        let present = dir::find(dir, names::sidecar(key.file_name())).during(operation, key)?;
-        if !mine.is_same_file(&present) {
+        let name = names::sidecar(key.file_name());
+        if !is_in_place(&self.locked, dir, &name).during("claim", key)? {
             *self = Self::claim(dir, key, self.owner.as_deref())?;
         }
         Ok(())
@@ -71,16 +77,31 @@ pub(crate) fn ensure_free(dir: &File, key: &StorageKey) -> Result<(), StorageErr
     }
 }
 
-/// Removes a sidecar that nobody has locked; the operation lock must be held.
+/// Tells whether a locked sidecar is the one that others look for.
+fn is_in_place(sidecar: &Locked, dir: &File, name: impl Arg) -> Result<bool, Fault> {
+    Ok(dir::identify(sidecar.file())?.is_same_file(&dir::find(dir, name)?))
+}
+
+/// Removes a sidecar that nobody has locked.
 ///
-/// Under that lock nobody can be between opening a sidecar and locking it, so none is taken away
-/// from under a claim.
+/// Whoever claims makes sure that what was locked is still in its place, so none is taken away from
+/// under a claim.
 pub(crate) fn remove_unused(dir: &File, sidecar: &CStr) -> Result<(), Fault> {
     let Some(file) = dir::open(dir, sidecar, OFlags::RDWR)? else { return Ok(()) };
-    if Locked::try_new(file)?.is_ok() {
+    if let Ok(locked) = Locked::try_new(file)?
+        && is_in_place(&locked, dir, sidecar)?
+    {
         rustix::fs::unlinkat(dir, sidecar, rustix::fs::AtFlags::empty())?;
     }
     Ok(())
+}
+
+/// Removes the sidecar of an object that has just gone, unless somebody holds it.
+pub(crate) fn forget(dir: &File, key: &StorageKey) {
+    if let Ok(sidecar) = CString::new(names::sidecar(key.file_name())) {
+        // What stays harms nobody, and the object is gone all the same.
+        let _ = remove_unused(dir, &sidecar);
+    }
 }
 
 fn busy(sidecar: &File, key: &StorageKey) -> StorageError {

@@ -72,6 +72,7 @@ fn remove_from(dir: &File, key: &StorageKey) -> Result<bool> {
     lease::ensure_free(dir, key)?;
     state.outlive();
     rustix::fs::unlinkat(dir, key.file_name(), AtFlags::empty()).during(OPERATION, key)?;
+    lease::forget(dir, key);
     Ok(true)
 }
 

@@ -143,6 +143,7 @@ impl Store {
         state.outlive();
         dir::place((&from_dir, from.file_name()), (&to_dir, to.file_name()), overwrite)
             .during(operation, to)?;
+        lease::forget(&from_dir, from);
         let Found::Object(state) = dir::find(&to_dir, to.file_name()).during(operation, to)? else {
             return Err(StorageError::NotFound { key: to.clone() });
         };

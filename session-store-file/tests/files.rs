@@ -114,26 +114,18 @@ fn puts_and_copies_make_no_lock_files_of_their_own() {
 }
 
 #[test]
-fn lock_files_stay_with_their_directory() {
+fn lock_files_go_with_their_objects_and_directories() {
     let place = Place::new();
     for name in ["d/a", "d/e/b", "d/e/f/c"] {
         block_on(place.exclusive(name).close()).unwrap();
     }
     block_on(place.storage.remove(&key("d/a"))).unwrap();
-    let files = [
-        ".~lock",
-        "d/",
-        "d/.~a.lock",
-        "d/e/",
-        "d/e/.~b.lock",
-        "d/e/b",
-        "d/e/f/",
-        "d/e/f/.~c.lock",
-        "d/e/f/c",
-    ];
+    let (b, moved) = (key("d/e/b"), key("d/e/moved"));
+    block_on(place.storage.rename(&b, &moved, RenameOptions::default())).unwrap();
+    let files = [".~lock", "d/", "d/e/", "d/e/f/", "d/e/f/.~c.lock", "d/e/f/c", "d/e/moved"];
     assert_eq!(place.files(), files);
     assert_eq!(block_on(place.storage.remove_all(&key("d/e"))).unwrap(), 2);
-    assert_eq!(place.files(), [".~lock", "d/", "d/.~a.lock"]);
+    assert_eq!(place.files(), [".~lock", "d/"]);
     assert_eq!(block_on(place.storage.remove_all(&key("d"))).unwrap(), 0);
     assert_eq!(place.files(), [".~lock"]);
 }

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         }));
     };
     trial("a_claim_holds_between_processes_and_ends_with_its_holder", claims::ends_with_its_holder);
+    trial("a_lock_file_removed_before_it_was_locked_is_no_claim", claims::of_what_was_removed);
     trial("contending_processes_take_turns", claims::take_turns);
     trial("what_was_acknowledged_survives_kill", kill::nothing_is_lost);
     trial("modes_do_not_depend_on_the_umask", limits::modes);

@@ -165,6 +165,20 @@ fn the_trash_tells_titles_and_knows_sessions_by_them() {
 }
 
 #[test]
+fn moves_and_deletions_leave_nothing_for_the_doctor() {
+    let dir = agent();
+    dir.run("doctor --fix");
+    let found = dir.run("doctor").quiet();
+    fs::create_dir(dir.path().join("project")).unwrap();
+    for command in ["mv s-0001 project", "rm s-0001", "restore s-0001"] {
+        dir.run(command).quiet();
+    }
+    assert_eq!(dir.run("doctor").quiet(), found);
+    dir.run("rm s-0001 --forever").quiet();
+    assert_eq!(dir.run("doctor").quiet(), found);
+}
+
+#[test]
 fn of_several_files_with_an_id_none_is_deleted_for_good_by_guess() {
     let dir = agent();
     let (first, copy) = (format!("{BUCKET}/t_s-0001.jsonl"), format!("{BUCKET}/copy.jsonl"));

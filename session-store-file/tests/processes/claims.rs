@@ -68,6 +68,39 @@ pub fn ends_with_its_holder() {
     assert_eq!(place.read("d/a"), "from the child\nfrom the heir\n");
 }
 
+pub fn of_what_was_removed() {
+    // The second lock is that of the claim; 3 s are nearly always enough for all that is done here.
+    let slowly = "exec strace -f -qq -o /dev/null -e trace=flock \
+                  -e inject=flock:delay_enter=3000000:when=2 \"$0\";";
+    loop {
+        let place = Place::new();
+        place.put("d/a", "x\n");
+        let mut slow = child("hold", &place.path(""), slowly)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !place.path("d/.~a.lock").exists() {
+            let ended = slow.try_wait().unwrap();
+            assert_eq!(ended, None, "strace, which `cargo xtask test` installs");
+            std::thread::yield_now();
+        }
+        // Of a storage with another root, whose operations do not wait for those of the child.
+        let storage = FileStorage::open(place.path("d")).unwrap();
+        if block_on(storage.remove(&key("a"))).is_err() {
+            slow.kill().unwrap();
+            slow.wait().unwrap();
+            continue;
+        }
+        let claim = block_on(storage.open_append(&key("a"), AppendOptions::exclusive("quick")));
+        let mut said = String::new();
+        slow.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((said.as_str(), slow.wait().unwrap().success()), ("", false));
+        drop(claim.unwrap());
+        return;
+    }
+}
+
 /// Appends to an object what number its line has, a few times, each under a claim of its own.
 pub fn count(root: &Path) {
     let storage = FileStorage::open(root).unwrap();
