@@ -79,7 +79,10 @@ fn durable(dir: &Path, storage: &FileStorage) {
                 file.write_all(&body).unwrap();
                 file.sync_data().unwrap();
             }));
-            ours.push(time(|| append_batch(&mut session, size)));
+            let messages = messages(size);
+            ours.push(time(|| {
+                pollster::block_on(session.append_batch(messages)).unwrap();
+            }));
         }
         let (bare, ours) = (median(bare), median(ours));
         row(&format!("bare write and fdatasync, {what}"), format!("{bare:.0} µs"), "");
@@ -106,18 +109,17 @@ fn append_some(session: &mut SessionManager) -> Vec<Duration> {
     pollster::block_on(async {
         let mut times = Vec::with_capacity(APPENDS as usize);
         for _ in 0..APPENDS {
+            let message = Message::user("x".repeat(900), 1);
             let start = Instant::now();
-            session.append_message(Message::user("x".repeat(900), 1)).await.unwrap();
+            session.append_message(message).await.unwrap();
             times.push(start.elapsed());
         }
         times
     })
 }
 
-fn append_batch(session: &mut SessionManager, size: usize) {
-    let text = "x".repeat(900);
-    let batch = (0..size).map(|_| NewEntry::message(Message::user(text.as_str(), 1)));
-    pollster::block_on(session.append_batch(batch)).unwrap();
+fn messages(count: usize) -> Vec<NewEntry> {
+    (0..count).map(|_| NewEntry::message(Message::user("x".repeat(900), 1))).collect()
 }
 
 fn time(work: impl FnOnce()) -> Duration {
