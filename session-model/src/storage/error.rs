@@ -160,7 +160,7 @@ impl StorageError {
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
         let what = match kind {
-            StorageErrorKind::Denied => "access was refused; check owner and permissions",
+            StorageErrorKind::Denied => "access was refused; check owner, permissions and links",
             StorageErrorKind::Full => "no space is left; free some and try again",
             StorageErrorKind::Unavailable => "the store did not answer; try again",
             StorageErrorKind::Corrupt => "what is stored is damaged",

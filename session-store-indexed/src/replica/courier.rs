@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use session_model::storage::StorageKey;
 use tokio::runtime::Builder as Runtime;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::{Cursor, Pulled, Replica, ReplicaError, Result, SharedOptions, TakeOver};
 use crate::remote::RemoteError;
@@ -97,15 +97,15 @@ impl Run {
                 let replica = &run.replica;
                 match request {
                     Request::Pull(session, reply) => {
-                        let _ = reply.send(run.within(replica.pull(&session)).await);
+                        let _ = reply.send(run.noted(replica.pull(&session)).await);
                     }
                     Request::Object(key, reply) => {
-                        let _ = reply.send(run.within(replica.fetch_object(&key)).await);
+                        let _ = reply.send(run.noted(replica.fetch_object(&key)).await);
                     }
                     Request::TakeOver(session, reply) => {
                         let lease = run.options.lease;
                         let taken = replica.take_over(&session, lease, false);
-                        let _ = reply.send(run.within(taken).await);
+                        let _ = reply.send(run.noted(taken).await);
                     }
                 }
             });
@@ -117,7 +117,7 @@ impl Run {
     async fn follow(self) {
         let mut cursor = Cursor::here();
         loop {
-            let more = match self.within(self.replica.follow(&mut cursor)).await {
+            let more = match self.noted(self.replica.follow(&mut cursor)).await {
                 Ok(followed) => {
                     for (session, error) in followed
                         .sessions
@@ -139,15 +139,9 @@ impl Run {
         }
     }
 
-    /// Bounds a call, and notes whether the remote answers.
-    async fn within<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
-        let answer = match timeout(self.options.patience, call).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                let late = format!("no answer in {:?}", self.options.patience);
-                Err(RemoteError::Unavailable(late).into())
-            }
-        };
+    /// Notes whether the remote answers a call.
+    async fn noted<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        let answer = call.await;
         let is_away = matches!(
             &answer,
             Err(ReplicaError::Remote(error)) if error.is_temporary()

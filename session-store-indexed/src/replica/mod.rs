@@ -13,6 +13,7 @@ mod follow;
 mod fork;
 mod list;
 mod objects;
+mod patient;
 mod removal;
 mod replace;
 mod shared;

@@ -16,6 +16,7 @@ use session_model::storage::{
 };
 
 use super::courier::Courier;
+use super::patient::Patient;
 use super::{Outcome, Replica, TakeOver};
 use crate::index::{IndexError, is_artifact, is_session};
 use crate::remote::Remote;
@@ -25,7 +26,8 @@ use crate::storage::IndexedStorage;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedOptions {
-    /// How long one answer of the remote is waited for before going on without it; default: 5 s.
+    /// How long one answer of the remote is waited for before going on without it; default: 5 s. A
+    /// session comes in many, and an object has the remote's own limits.
     pub patience: Duration,
     /// How often the remote is asked for changes; default: 1 s.
     pub interval: Duration,
@@ -90,9 +92,12 @@ impl SharedStorage {
         owner: impl Into<String>,
         options: SharedOptions,
     ) -> Result<Self, IndexError> {
-        let replica = Arc::new(Replica::new(Arc::clone(&local), remote, owner));
-        let courier = Courier::start(Arc::clone(&replica), options)
+        let owner = owner.into();
+        let patient = Patient { remote: Arc::clone(&remote), patience: options.patience };
+        let patient = Replica::new(Arc::clone(&local), Arc::new(patient), owner.clone());
+        let courier = Courier::start(Arc::new(patient), options)
             .map_err(|error| IndexError::Start(Arc::new(error)))?;
+        let replica = Arc::new(Replica::new(Arc::clone(&local), remote, owner));
         Ok(Self { courier, replica, local })
     }
 

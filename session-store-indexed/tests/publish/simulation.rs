@@ -131,6 +131,7 @@ impl World {
             cut_after: dice.below(150) as u16,
             reorder: dice.below(3) as u16 + 1,
             refuse,
+            takes: Duration::ZERO,
         });
     }
 

@@ -56,6 +56,29 @@ fn what_is_missing_is_fetched_when_it_is_read() {
 }
 
 #[test]
+fn a_session_of_many_parts_comes_however_long_that_takes() {
+    let (remote, first, second) = two();
+    for id in ["b", "c", "d", "e", "f", "g", "h", "i"] {
+        first.append(&session(), &line(id, &"x".repeat(1_000_000)));
+        first.publish(&session());
+    }
+    let faults = FakeFaults { takes: Duration::from_millis(100), ..FakeFaults::default() };
+    remote.set_faults(faults);
+    let patience = Duration::from_millis(500);
+    let options = SharedOptions::default().patience(patience).interval(Duration::from_millis(1));
+    let storage = Arc::clone(&second.storage);
+    let storage = SharedStorage::start(storage, Arc::clone(&remote) as _, "b", options).unwrap();
+    let start = Instant::now();
+    // A single answer can be late on a busy machine.
+    while read(&storage, session().as_str()) != Ok(first.read(&session()).into()) {
+        assert!(start.elapsed() < PATIENCE, "it does not come");
+    }
+    // What is never answered is given up.
+    remote.set_faults(FakeFaults { takes: Duration::MAX, ..FakeFaults::default() });
+    assert_eq!(read(&storage, "sessions/b/other.jsonl"), Err(StorageErrorKind::NotFound));
+}
+
+#[test]
 fn what_is_missing_is_fetched_when_it_is_copied() {
     let (remote, first, second) = two();
     let storage = share(&second, &remote);

@@ -17,6 +17,8 @@ pub struct FakeFaults {
     pub cut_after: u16,
     /// What every call is answered that would change something.
     pub refuse: Option<RemoteError>,
+    /// How long a call really takes; if at all, a Tokio runtime with time is needed.
+    pub takes: Duration,
     /// How many times a call lets calls made at the same time go first, at most.
     pub reorder: u16,
 }

@@ -118,12 +118,15 @@ impl FakeRemote {
     }
 
     async fn start(&self) -> Fate {
-        let (fate, waits) = {
+        let (fate, waits, takes) = {
             let mut inner = self.lock();
             let Inner { faults, dice, now, .. } = &mut *inner;
             *now += 1 + dice.below(micros(faults.max_delay) + 1);
-            (dice.fate(faults), dice.below(u64::from(faults.reorder) + 1))
+            (dice.fate(faults), dice.below(u64::from(faults.reorder) + 1), faults.takes)
         };
+        if !takes.is_zero() {
+            tokio::time::sleep(takes).await;
+        }
         for _ in 0..waits {
             pause().await;
         }
