@@ -140,6 +140,8 @@ pub struct SearchCoverage {
     pub query_is_cut: bool,
     /// Why the index that was asked for could not be used; sessions were read in its place.
     pub index_unusable: Option<String>,
+    /// What there is to know of the indexes, as that a damaged one is kept under another name.
+    pub index_notes: Vec<String>,
 }
 
 impl SearchCoverage {
@@ -162,6 +164,8 @@ impl SearchCoverage {
                 .string("error", &session.reason)
                 .build()
         });
+        let notes: Vec<_> = self.index_notes.iter().map(|text| RawJson::string(text)).collect();
+        let notes = (!notes.is_empty()).then(|| RawJson::array(&notes));
         ObjectBuilder::new()
             .raw("complete", &flag(self.is_complete()))
             .raw("sessions", &number(self.sessions))
@@ -171,6 +175,7 @@ impl SearchCoverage {
             .raw("candidatesLeft", &flag(self.candidates_left))
             .raw("queryIsCut", &flag(self.query_is_cut))
             .optional("indexUnusable", self.index_unusable.as_deref().map(RawJson::string).as_ref())
+            .optional("indexNotes", notes.as_ref())
             .build()
     }
 }

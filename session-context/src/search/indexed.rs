@@ -89,7 +89,12 @@ fn find_in(
             Err(IndexError::Database(DatabaseError::Damaged { .. })) if !is_second => {
                 is_second = true;
             }
-            asked => return asked.map_err(|error| with_sources(&error)),
+            asked => {
+                let mut found = asked.map_err(|error| with_sources(&error))?;
+                let told = index.diagnostics().into_iter().map(|found| found.to_string());
+                found.coverage.index_notes = told.collect();
+                return Ok(found);
+            }
         }
     }
 }
@@ -174,5 +179,6 @@ impl Found {
         all.unreadable.extend(added.unreadable);
         all.not_reached += added.not_reached;
         all.cut_entries += added.cut_entries;
+        all.index_notes.extend(added.index_notes);
     }
 }

@@ -201,3 +201,16 @@ fn a_session_that_is_named_has_to_be_read() {
         }
     }
 }
+
+#[cfg(feature = "indexed")]
+#[test]
+fn an_index_that_cannot_be_used_is_told_and_made_anew() {
+    let dir = agent();
+    let found = dir.run("search --all login").quiet();
+    dir.write(".xcsh/agent/.~search.db", "no database");
+    let run = dir.run("search --all login");
+    assert_eq!((run.code, &*run.out), (Some(0), &*found));
+    let told = "/.~search.db could not be used (file is not a database); it is kept as ";
+    assert!(run.err.starts_with("warning: ") && run.err.contains(told), "{}", run.err);
+    assert_eq!(dir.run("search --all login").quiet(), found);
+}

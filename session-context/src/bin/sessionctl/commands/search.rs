@@ -267,6 +267,9 @@ fn tell(coverage: &SearchCoverage) {
     if let Some(reason) = &coverage.index_unusable {
         say("note", &format!("sessions were read without an index: {reason}"));
     }
+    for diagnostic in &coverage.index_notes {
+        say("warning", diagnostic);
+    }
     if coverage.candidates_left {
         say("warning", "there may be more; narrow the search to see them");
     }
