@@ -38,6 +38,7 @@ fn main() {
     }
     if wanted("large") {
         large(mib, 4096);
+        large(mib, 2048);
         large(mib, 1024);
     }
 }
