@@ -1,6 +1,5 @@
 //! The claim of an exclusive writer: a locked sidecar that says who holds it.
 
-use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -86,7 +85,7 @@ fn is_in_place(sidecar: &Locked, dir: &File, name: impl Arg) -> Result<bool, Fau
 ///
 /// Whoever claims makes sure that what was locked is still in its place, so none is taken away from
 /// under a claim.
-pub(crate) fn remove_unused(dir: &File, sidecar: &CStr) -> Result<(), Fault> {
+pub(crate) fn remove_unused(dir: &File, sidecar: impl Arg + Copy) -> Result<(), Fault> {
     let Some(file) = dir::open(dir, sidecar, OFlags::RDWR)? else { return Ok(()) };
     if let Ok(locked) = Locked::try_new(file)?
         && is_in_place(&locked, dir, sidecar)?
@@ -98,10 +97,8 @@ pub(crate) fn remove_unused(dir: &File, sidecar: &CStr) -> Result<(), Fault> {
 
 /// Removes the sidecar of an object that has just gone, unless somebody holds it.
 pub(crate) fn forget(dir: &File, key: &StorageKey) {
-    if let Ok(sidecar) = CString::new(names::sidecar(key.file_name())) {
-        // What stays harms nobody, and the object is gone all the same.
-        let _ = remove_unused(dir, &sidecar);
-    }
+    // What stays harms nobody, and the object is gone all the same.
+    let _ = remove_unused(dir, &*names::sidecar(key.file_name()));
 }
 
 fn busy(sidecar: &File, key: &StorageKey) -> StorageError {

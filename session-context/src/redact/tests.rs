@@ -27,7 +27,7 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("github-token", format!("github_{}_{}", "pat", some(40))),
         ("gitlab-token", format!("gl{}-{}", "pat", some(20))),
         ("slack-token", format!("xo{}-1234567890-{}", "xb", some(24))),
-        ("slack-webhook", "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX".to_owned()),
+        ("slack-webhook", format!("T00000000/B00000000/{}", some(24))),
         ("discord-webhook", some(68)),
         ("telegram-token", format!("123456789:A{}{}", "A", some(33))),
         ("stripe-key", format!("sk_{}_{}", "live", some(24))),

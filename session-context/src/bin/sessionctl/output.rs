@@ -164,6 +164,9 @@ impl Output {
     }
 }
 
+/// How many characters of a title are shown in a line.
+pub(crate) const TITLE_CHARS: usize = 60;
+
 /// Returns a number with the word for what is counted.
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })

@@ -16,11 +16,8 @@ use session_model::time::to_iso;
 
 use crate::Context;
 use crate::failure::{Failure, chain};
-use crate::output::{Output, look, say};
+use crate::output::{Output, TITLE_CHARS, look, say};
 use crate::store::tell_of_index;
-
-/// How much of a title is shown.
-const TITLE_CHARS: usize = 60;
 
 /// List sessions, the latest activity first
 ///

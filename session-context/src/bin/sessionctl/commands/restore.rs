@@ -14,11 +14,8 @@ use session_model::summary::SessionSummary;
 
 use crate::Context;
 use crate::failure::Failure;
-use crate::output::{look, say};
+use crate::output::{TITLE_CHARS, look, say};
 use crate::place::{path_or_key, tell_left_behind};
-
-/// Characters of a title that are shown.
-const TITLE_CHARS: usize = 60;
 
 /// Bring a session back from the trash to where it was, or list what is in the trash
 ///

@@ -19,10 +19,7 @@ use session_model::time::{from_iso, to_iso};
 
 use crate::Context;
 use crate::failure::Failure;
-use crate::output::{Output, count, look, say};
-
-/// How much of a title is shown.
-const TITLE_CHARS: usize = 60;
+use crate::output::{Output, TITLE_CHARS, count, look, say};
 
 /// How much of a text is shown around what was found.
 const SNIPPET_CHARS: usize = 200;

@@ -8,13 +8,10 @@ use session_model::preview::one_line;
 use session_model::time::to_iso;
 
 use crate::failure::Failure;
-use crate::output::{Output, look};
+use crate::output::{Output, TITLE_CHARS, look};
 
 /// How many sessions are offered, the latest.
 const MOST: usize = 40;
-
-/// Characters of a title that are shown.
-pub(super) const TITLE_CHARS: usize = 60;
 
 /// Tells whether somebody is there to be asked.
 pub(super) fn can_ask() -> bool {

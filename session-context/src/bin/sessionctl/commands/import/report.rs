@@ -7,10 +7,9 @@ use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::preview::one_line;
 use session_model::storage::{SessionStorage, StorageErrorKind};
 
-use super::picker::TITLE_CHARS;
 use super::say_failed;
 use crate::failure::{Failure, chain};
-use crate::output::{Output, count, look};
+use crate::output::{Output, TITLE_CHARS, count, look};
 use crate::place::path_or_key;
 
 /// What became of all sources together.

@@ -7,10 +7,7 @@ use session_store_indexed::replica::{Origin, SharedRow};
 
 use crate::Context;
 use crate::failure::Failure;
-use crate::output::{Output, look};
-
-/// How much of a title is shown.
-const TITLE_CHARS: usize = 60;
+use crate::output::{Output, TITLE_CHARS, look};
 
 /// List the sessions of this host and of the remote
 #[derive(Debug, clap::Args)]
