@@ -4,6 +4,11 @@
 #[path = "../examples/agent_loop.rs"]
 mod example;
 
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use std::process::Command;
+
 const OUTPUT: &str = "\
 Done: false. The agent dies with 4 entries.
 It is back with 4 entries.
@@ -38,4 +43,15 @@ fn the_agent_survives_and_branches() {
     let mut out = Vec::new();
     pollster::block_on(example::run(dir.path(), &mut out)).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), OUTPUT);
+}
+
+#[test]
+fn the_program_of_a_user_does_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    for place in [None, Some(dir.path())] {
+        let output = Command::new(shipped::agent_loop()).args(place).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), OUTPUT);
+        assert_eq!(output.status.code(), Some(0));
+    }
 }

@@ -4,6 +4,9 @@
 
 mod support;
 
+#[path = "support/shipped.rs"]
+mod shipped;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +17,7 @@ use session_context::operations::{list_trash, restore_session};
 use session_context::{SessionManager, SessionOptions};
 use session_model::storage::{SessionStorage, StorageKey};
 use session_store_file::FileStorage;
+use shipped::sessionctl;
 use support::block_on;
 use support::store::{A, HEADER};
 
@@ -60,7 +64,7 @@ fn is_whole(session: &Path, entries: &str) {
 
 /// Runs a command and kills it after so long; returns how long it ran.
 fn killed_after(root: &Path, args: &[&str], after: Duration) -> Duration {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+    let mut child = Command::new(sessionctl())
         .args(["--store", root.to_str().unwrap()])
         .args(args)
         .current_dir(root)

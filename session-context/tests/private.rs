@@ -3,6 +3,10 @@
 //! Under umask 000 a file has the mode it was made with.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[cfg(feature = "cli")]
+#[path = "support/shipped.rs"]
+mod shipped;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -63,7 +67,7 @@ fn everything_the_command_makes_is_private_under_any_umask() {
         let run = |args: &[&str]| {
             let output = Command::new("sh")
                 .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")])
-                .arg(env!("CARGO_BIN_EXE_sessionctl"))
+                .arg(shipped::sessionctl())
                 .args(args)
                 .current_dir(dir.path())
                 .output()

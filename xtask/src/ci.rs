@@ -51,7 +51,7 @@ pub fn run(options: &Options, metadata: &Metadata, report: &mut Report) {
             }
             Step::Tidy => report.step("tidy", || tidy::run(metadata)),
             Step::Clippy => clippy(metadata, report),
-            Step::Test => test::run(&[], report),
+            Step::Test => test::run(&[], metadata, report),
             Step::Doc => report.step("doc", doc),
             Step::Deny => deny::run(options.advisories, report),
         }

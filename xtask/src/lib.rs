@@ -18,11 +18,13 @@ pub mod faults;
 mod features;
 pub mod fuzz;
 mod metadata;
+mod outside;
 mod packages;
 mod process;
 mod redis;
 mod report;
 pub mod screenshots;
+pub mod shipped;
 pub mod test;
 pub mod tidy;
 

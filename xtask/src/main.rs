@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{Metadata, Report, Result, bench, ci, faults, fuzz, screenshots, test, tidy};
+use xtask::{Metadata, Report, Result, bench, ci, faults, fuzz, screenshots, shipped, test, tidy};
 
 /// Everything a developer or CI runs.
 ///
@@ -37,6 +37,13 @@ enum Command {
         /// Arguments for `cargo test`
         #[arg(last = true, value_name = "CARGO ARGS")]
         args: Vec<String>,
+    },
+    /// Build programs as their users get them, and print their paths
+    ///
+    /// Tests drive these. Nothing is built that is built already.
+    Shipped {
+        #[arg(required = true)]
+        programs: Vec<shipped::Program>,
     },
     /// Check the house rules that a program can check
     Tidy,
@@ -79,7 +86,8 @@ fn run(command: &Command, report: &mut Report) -> Result<()> {
     metadata.enter_root()?;
     match command {
         Command::Ci(options) => ci::run(options, &metadata, report),
-        Command::Test { args } => test::run(args, report),
+        Command::Test { args } => test::run(args, &metadata, report),
+        Command::Shipped { programs } => return shipped::run(programs, &metadata),
         Command::Faults(options) => faults::run(options, report),
         Command::Fuzz(options) => fuzz::run(options, report),
         Command::Screenshots => screenshots::run(&metadata, report),

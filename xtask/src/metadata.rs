@@ -17,6 +17,8 @@ use crate::{
 #[derive(Debug, Default, Deserialize)]
 pub struct Metadata {
     pub(crate) workspace_root: PathBuf,
+    #[serde(default)]
+    pub(crate) target_directory: PathBuf,
     pub(crate) packages: Vec<Package>,
 }
 

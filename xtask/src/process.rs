@@ -10,9 +10,17 @@ use std::{
 
 use crate::{Error, Result};
 
-/// The cargo that runs us, else the one on PATH.
+/// The cargo that runs us, else the one on PATH, without what the former told us about our package:
+/// build scripts that look at it would run anew.
 pub(crate) fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    const OURS: [&str; 3] = ["CARGO_BIN_", "CARGO_MANIFEST_", "CARGO_PKG_"];
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        if OURS.iter().any(|ours| name.to_string_lossy().starts_with(ours)) {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// Runs a command with our own input and output, after printing its command line.

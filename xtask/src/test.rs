@@ -2,17 +2,22 @@
 
 use std::process::Command;
 
+use clap::ValueEnum;
+
 use crate::{
-    Report, chromium, faults, packages,
+    Metadata, Report, chromium, faults, packages,
     process::{cargo, run as run_command},
     redis::{self, Server},
+    shipped::{self, Program},
 };
 
 /// Address of the running private server.
 const URL: &str = "SESSION_TEST_REDIS_URL";
+/// Options of cargo that choose packages.
+const PACKAGES: [&str; 5] = ["-p", "--package", "--workspace", "--all", "--exclude"];
 
 /// Gets a server ready, runs `cargo test` with `args`, and stops the server.
-pub fn run(args: &[String], report: &mut Report) {
+pub fn run(args: &[String], metadata: &Metadata, report: &mut Report) {
     let ready = report.try_step("redis", || {
         let binary = redis::find_or_install()?;
         let server = Server::start(&binary)?;
@@ -28,8 +33,17 @@ pub fn run(args: &[String], report: &mut Report) {
     if report.try_step("tmux", || packages::install_program("tmux", "tmux")).is_none() {
         return;
     }
+    let mut command = cargo_test(args);
+    if !names(args, &PACKAGES) {
+        // A test that runs alone builds those it needs.
+        for &program in Program::value_variants() {
+            let step = format!("shipped: {}", program.name());
+            if let Some(path) = report.try_step(&step, || shipped::build(program, metadata)) {
+                command.env(program.variable(), path);
+            }
+        }
+    }
     report.step("test", || {
-        let mut command = cargo_test(args);
         command.env(URL, server.url()).env(redis::BINARY, binary);
         run_command(command.env(chromium::BINARY, browser))
     });
@@ -38,20 +52,23 @@ pub fn run(args: &[String], report: &mut Report) {
 /// Libraries, binaries, integration tests, examples and doc tests; not benches, which
 /// `--all-targets` would run as tests. The arguments may narrow packages and features.
 fn cargo_test(args: &[String]) -> Command {
-    const PACKAGES: [&str; 5] = ["-p", "--package", "--workspace", "--all", "--exclude"];
     const FEATURES: [&str; 4] = ["-F", "--features", "--all-features", "--no-default-features"];
-    let for_cargo = args.split(|arg| arg == "--").next().unwrap_or_default();
-    let names = |options: &[&str]| for_cargo.iter().any(|arg| is_one_of(arg, options));
     let mut command = cargo();
     command.args(["test", "--no-fail-fast"]);
-    if !names(&PACKAGES) {
+    if !names(args, &PACKAGES) {
         command.arg("--workspace");
     }
-    if !names(&FEATURES) {
+    if !names(args, &FEATURES) {
         command.arg("--all-features");
     }
     command.args(args);
     command
+}
+
+/// Whether one of the arguments for cargo is one of `options`.
+fn names(args: &[String], options: &[&str]) -> bool {
+    let for_cargo = args.split(|arg| arg == "--").next().unwrap_or_default();
+    for_cargo.iter().any(|arg| is_one_of(arg, options))
 }
 
 /// Whether `arg` is one of `options`, on its own or with its value attached.

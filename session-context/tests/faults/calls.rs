@@ -13,6 +13,7 @@ use session_model::Blob;
 use crate::session::{
     self, A, B, FILE, HEADER, block_on, goes_on, id, look, only_private_files, says,
 };
+use crate::shipped::sessionctl;
 
 /// Stands for the store's directory in the arguments of a command, as `FILE` does for its session.
 pub const STORE: &str = "STORE";
@@ -261,12 +262,12 @@ fn strace(store: &Path, case: &Case<'_>, options: &[&str]) -> Output {
         }
     }
     let mut command = Command::new("strace");
-    command.args(options).arg(env!("CARGO_BIN_EXE_sessionctl"));
+    command.args(options).arg(sessionctl());
     output(&mut command, store, case.args)
 }
 
 pub fn plain(store: &Path, args: &[&str]) -> Output {
-    output(&mut Command::new(env!("CARGO_BIN_EXE_sessionctl")), store, args)
+    output(&mut Command::new(sessionctl()), store, args)
 }
 
 /// Runs a command that stands elsewhere, so that only its calls name the store.

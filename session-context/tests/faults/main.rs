@@ -20,6 +20,8 @@ mod no_locks;
 mod operations;
 mod power;
 mod session;
+#[path = "../support/shipped.rs"]
+mod shipped;
 mod space;
 
 use std::env;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::session::{self, A, FILE, HEADER};
+use crate::shipped::sessionctl;
 
 /// Reads work, writes are refused and change nothing, and doctor says why.
 pub fn only_reads_work() -> String {
@@ -12,7 +13,7 @@ pub fn only_reads_work() -> String {
     let start = format!("{HEADER}\n{A}\n");
     session::write(dir.path(), FILE, &start);
     let appended = r#"{"role":"user","content":"new"}"#;
-    let plain = Command::new(env!("CARGO_BIN_EXE_sessionctl"));
+    let plain = Command::new(sessionctl());
     let before = output(plain, dir.path(), &["append", FILE, appended]);
     assert!(before.status.success(), "{before:?}");
     let whole = fs::read_to_string(dir.path().join(FILE)).unwrap();
@@ -34,7 +35,7 @@ fn strace(dir: &Path, errno: &str, args: &[&str]) -> Output {
     let mut command = Command::new("strace");
     let inject = format!("inject=flock:error={errno}");
     command.args(["-f", "-o", "/dev/null", "-e", "trace=flock", "-e", &inject]);
-    command.arg(env!("CARGO_BIN_EXE_sessionctl"));
+    command.arg(sessionctl());
     output(command, dir, args)
 }
 

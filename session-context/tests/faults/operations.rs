@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::calls::{Case, STORE, kill, plain, told};
 use crate::session::{A, B, HEADER, only_private_files};
+use crate::shipped::sessionctl;
 
 const C: &str = r#"{"type":"custom","customType":"x","id":"c","parentId":"a","timestamp":"2026-01-01T00:00:03.000Z"}"#;
 const BUCKET: &str = "sessions/--w--";
@@ -217,7 +218,7 @@ pub fn large_fork() -> String {
     file.write_all(b"\n").unwrap();
     let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", SIZE / 1024 / 2);
     let mut command = Command::new("sh");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_sessionctl")]);
+    command.args(["-c", &script]).arg(sessionctl());
     command.args(["fork", "--agent-dir", dir.path().to_str().unwrap(), "s"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{output:?}");

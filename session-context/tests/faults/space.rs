@@ -7,6 +7,7 @@ use session_model::storage::StorageErrorKind;
 
 use crate::run;
 use crate::session::{self, A, B, FILE, HEADER, append, block_on, goes_on, id, look, open, says};
+use crate::shipped::sessionctl;
 
 /// `sessionctl append` under each limit, from one that leaves no room to one that is wide enough.
 pub fn limited() -> String {
@@ -18,7 +19,7 @@ pub fn limited() -> String {
         session::write(dir.path(), FILE, &start);
         let script = format!("trap '' XFSZ; ulimit -f {runs}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_sessionctl"), "append"]);
+        command.args(["-c", &script]).arg(sessionctl()).arg("append");
         command.arg(dir.path().join(FILE)).args(["--text", &text]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         let what = format!("{runs} blocks: {}", String::from_utf8_lossy(&output.stderr));

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::server::Server;
+use crate::shipped::sessionctl;
 
 pub(crate) struct Host(TempDir);
 
@@ -28,7 +29,7 @@ impl Host {
     }
 
     fn run_on(&self, store: &str, args: &str) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+        let output = Command::new(sessionctl())
             .args(args.split(' '))
             .args(["--store", store])
             .env("HOME", self.path())

@@ -7,3 +7,5 @@ mod agent;
 mod commands;
 mod life;
 mod server;
+#[path = "../support/shipped.rs"]
+mod shipped;

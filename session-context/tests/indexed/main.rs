@@ -2,17 +2,20 @@
 #![allow(clippy::unwrap_used)]
 
 mod listing;
+#[path = "../support/shipped.rs"]
+mod shipped;
 
 use std::path::Path;
 use std::process::Command;
 use std::slice;
 
 use session_context::open_storage;
+use shipped::sessionctl;
 
 const DEMO: &str = include_str!("../../examples/data/demo.jsonl");
 
 fn index(root: &Path, args: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+    let output = Command::new(sessionctl())
         .arg("index")
         .args(args)
         .arg("--store")
@@ -56,7 +59,7 @@ fn a_url_opens_a_directory_with_its_index() {
 }
 
 fn history(dir: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+    let output = Command::new(sessionctl())
         .arg("history")
         .args(args)
         .env("SESSION_AGENT_DIR", dir.join("agent"))
@@ -121,7 +124,7 @@ fn entries_are_found_with_an_index_and_without() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("demo.jsonl"), DEMO).unwrap();
     let search = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+        let output = Command::new(sessionctl())
             .args(["search", "--all", "--json", "--store"])
             .arg(dir.path())
             .args(args)
@@ -187,7 +190,7 @@ mod remote {
         }
 
         fn run(&self, args: &[&str]) -> (i32, String) {
-            let output = Command::new(env!("CARGO_BIN_EXE_sessionctl"))
+            let output = Command::new(sessionctl())
                 .arg("remote")
                 .args(args)
                 .args(["--store", &self.url])

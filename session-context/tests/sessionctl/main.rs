@@ -16,6 +16,8 @@ mod pitfalls;
 mod reading;
 mod resume;
 mod search;
+#[path = "../support/shipped.rs"]
+mod shipped;
 mod support;
 mod terminal;
 mod verify;

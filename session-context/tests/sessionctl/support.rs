@@ -9,6 +9,8 @@ use std::time::SystemTime;
 use session_model::json::RawJson;
 use tempfile::TempDir;
 
+use crate::shipped::sessionctl;
+
 /// The sessions that are shipped.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data");
 
@@ -92,7 +94,7 @@ impl Dir {
 
     /// The command with these arguments, separated by spaces.
     pub fn command(&self, args: &str) -> Command {
-        self.prepared(Command::new(env!("CARGO_BIN_EXE_sessionctl")), args)
+        self.prepared(Command::new(sessionctl()), args)
     }
 
     /// Runs the command as somebody permissions count for, should the tests run as root.
@@ -102,7 +104,7 @@ impl Dir {
         }
         let mut command = Command::new("setpriv");
         command.arg("--bounding-set=-dac_override,-dac_read_search");
-        command.arg(env!("CARGO_BIN_EXE_sessionctl"));
+        command.arg(sessionctl());
         run(&mut self.prepared(command, args))
     }
 
@@ -110,7 +112,7 @@ impl Dir {
     pub fn run_with_room(&self, blocks: u32, args: &str, last: &str) -> Run {
         let mut command = Command::new("sh");
         let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_sessionctl")]);
+        command.args(["-c", &script]).arg(sessionctl());
         run(self.prepared(command, args).arg(last))
     }
 

@@ -7,6 +7,8 @@ mod keys;
 mod picker;
 mod picker_in_terminal;
 mod said;
+#[path = "../support/shipped.rs"]
+mod shipped;
 mod support;
 mod tmux;
 mod tree;

@@ -1,11 +1,13 @@
 //! A real terminal: tmux types the keys and shows the screen.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::shipped::sessionctl;
 
 /// How long a screen may take to show what it is to show.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,7 +21,7 @@ impl Tmux {
     /// A terminal of 80 columns and 24 rows.
     pub fn new() -> Self {
         let tmux = Self { dir: tempfile::tempdir().unwrap() };
-        let command = Path::new(env!("CARGO_BIN_EXE_sessionctl")).parent().unwrap().to_owned();
+        let command = sessionctl().parent().unwrap();
         let shell = tmux.path("shell.sh");
         // Nothing of the user's own: neither its prompt nor its settings.
         let path = format!("PATH='{}':\"$PATH\"", command.display());
