@@ -12,6 +12,8 @@ use crate::{
 
 /// Set to `long` for the long form.
 const FORM: &str = "SESSION_TEST_FAULTS";
+/// How many MiB each session has.
+const MIB: &str = "SESSION_TEST_FAULTS_MIB";
 /// Names the file that gets a line for every test.
 const TABLE: &str = "SESSION_TEST_FAULTS_TABLE";
 /// How many seeds the simulation of hosts has, and the runs against a real server.
@@ -42,6 +44,9 @@ pub struct Options {
     /// Many more kills and power cuts
     #[arg(long)]
     long: bool,
+    /// Strike sessions of this many MiB instead of small ones, past every batch and block
+    #[arg(long, value_name = "MIB")]
+    mib: Option<u64>,
     /// Run the tests with one of these in their names only; all without
     names: Vec<String>,
 }
@@ -60,6 +65,9 @@ pub fn run(options: &Options, report: &mut Report) {
             command.args(["--test", "faults", "--"]).args(name).env(TABLE, &table);
             if options.long {
                 command.env(FORM, "long");
+            }
+            if let Some(mib) = options.mib {
+                command.env(MIB, mib.to_string());
             }
             run_command(&mut command)
         });

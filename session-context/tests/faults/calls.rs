@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use session_model::Blob;
 
 use crate::session::{
-    self, A, B, FILE, HEADER, block_on, goes_on, id, look, only_private_files, says,
+    self, BULK, FILE, HEADER, block_on, goes_on, id, look, only_private_files, says,
 };
 use crate::shipped::sessionctl;
 
@@ -84,7 +84,7 @@ const IMAGE: &str = "aW1hZ2UgYnl0ZXMg";
 
 pub fn append() -> String {
     let new = r#"{"role":"user","content":"new"}"#;
-    let whole = format!("{HEADER}\n{A}\n{B}\n");
+    let whole = session::whole();
     let torn = format!("{whole}{{\"type\":\"mess");
     let change = |start| Change { start, new: Some(new), keeps_bytes: true };
     let args = ["append", FILE, new];
@@ -99,13 +99,13 @@ pub fn append_image() -> String {
     let message = format!(
         r#"{{"role":"user","content":[{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}"#
     );
-    let start = format!("{HEADER}\n{A}\n{B}\n");
+    let start = session::whole();
     let change = Change { start: Some(&start), new: Some(&data), keeps_bytes: true };
     told([change.sweep(&["append", FILE, &message])])
 }
 
 pub fn label() -> String {
-    let start = format!("{HEADER}\n{A}\n{B}\n");
+    let start = session::whole();
     let change = Change { start: Some(&start), new: Some("mark"), keeps_bytes: true };
     told([change.sweep(&["label", FILE, "a", "mark"])])
 }
@@ -113,7 +113,8 @@ pub fn label() -> String {
 pub fn migrate() -> String {
     let message =
         |n| format!(r#"{{"type":"message","message":{{"role":"user","content":"{n}"}}}}"#);
-    let start = format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{}\n{}\n", message(1), message(2));
+    let start =
+        format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{}\n{}{}\n", message(1), *BULK, message(2));
     let change = Change { start: Some(&start), new: None, keeps_bytes: false };
     told([change.sweep(&["migrate", FILE])])
 }
@@ -125,7 +126,7 @@ pub fn gc() -> String {
         r#"{{"type":"message","id":"a","parentId":null,"message":{{"role":"user","content":[{{"type":"image","data":"{}","mimeType":"image/png"}}]}}}}"#,
         used.id()
     );
-    let session = format!("{HEADER}\n{image}\n");
+    let session = format!("{HEADER}\n{image}\n{}", *BULK);
     let file = |name: String, text: &str| (name, text.to_owned());
     let files = vec![
         file(FILE.to_owned(), &session),
@@ -156,7 +157,7 @@ pub fn gc() -> String {
 
 pub fn doctor() -> String {
     const TORN: &str = r#"{"type":"mess"#;
-    let whole = format!("{HEADER}\n{A}\n{B}\n");
+    let whole = session::whole();
     let files = vec![(FILE.to_owned(), format!("{whole}{TORN}"))];
     let args = ["doctor", "--fix", STORE];
     let check = |store: &Path, _: &Output, what: &str| {
@@ -186,15 +187,20 @@ pub fn told(sums: impl IntoIterator<Item = Sum>) -> String {
     format!("{runs} faults at {calls} calls, nothing lost")
 }
 
-/// Strikes at every call of a command.
+/// Strikes at every call of a command; at some of them, if sessions are large, in the short form.
 fn sweep(case: &Case<'_>) -> Sum {
-    strike(case, 1, |_| true)
+    let step = if BULK.is_empty() || crate::is_long() { 1 } else { 15 };
+    strike(case, step, |_| true)
 }
 
 /// Kills a command at every call that changes something, in the long form; at some of them in the
 /// short one.
 pub fn kill(case: &Case<'_>) -> Sum {
-    let step = if crate::is_long() { 1 } else { 5 };
+    let step = match (crate::is_long(), BULK.is_empty()) {
+        (true, _) => 1,
+        (false, true) => 5,
+        (false, false) => 15,
+    };
     strike(case, step, |effect| crate::is_long() || effect == "signal=KILL")
 }
 

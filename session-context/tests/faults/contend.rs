@@ -11,9 +11,7 @@ use std::time::Duration;
 use session_context::NameSource;
 use session_model::storage::StorageErrorKind;
 
-use crate::session::{
-    self, A, B, FILE, HEADER, append, block_on, goes_on, look, open, whole_records,
-};
+use crate::session::{self, BULK, FILE, append, block_on, goes_on, look, open, whole_records};
 use crate::{child, is_long};
 
 /// Text number `n` of a writer; some are long enough to be written in parts.
@@ -64,7 +62,7 @@ pub fn nothing_is_lost() -> String {
             for name in ["tried", "told"] {
                 fs::write(root.path().join(name), "").unwrap();
             }
-            session::write(&store, FILE, format!("{HEADER}\n{A}\n{B}\n"));
+            session::write(&store, FILE, session::whole());
         }
         let names = [format!("w{cycle}a"), format!("w{cycle}b")];
         let mut writers = names
@@ -80,7 +78,9 @@ pub fn nothing_is_lost() -> String {
                 }
             });
             // The moment differs from cycle to cycle; none of them is waited for.
-            thread::sleep(Duration::from_micros(10_000 + cycle * 7_919 % 60_000));
+            let opening = BULK.len() as u64 / 50;
+            let until = 10_000 + opening + cycle * 7_919 % 60_000;
+            thread::sleep(Duration::from_micros(until));
             for writer in &mut writers {
                 assert!(writer.try_wait().unwrap().is_none(), "a writer gave up");
                 writer.kill().unwrap();

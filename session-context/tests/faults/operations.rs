@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::calls::{Case, STORE, kill, plain, told};
-use crate::session::{A, B, HEADER, only_private_files};
+use crate::session::{A, B, BULK, HEADER, only_private_files};
 use crate::shipped::sessionctl;
 
 const C: &str = r#"{"type":"custom","customType":"x","id":"c","parentId":"a","timestamp":"2026-01-01T00:00:03.000Z"}"#;
@@ -20,7 +20,7 @@ const ALONG: [(&str, &str); 3] = [
 ];
 
 fn entries() -> String {
-    format!("{A}\n{B}\n{C}\n")
+    format!("{A}\n{}{B}\n{C}\n", *BULK)
 }
 
 /// The files of a session in a folder.

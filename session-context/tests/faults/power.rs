@@ -11,12 +11,14 @@ use std::process::Stdio;
 use std::thread;
 
 use session_context::{NameSource, NewEntry, SessionOptions, SharedSession};
+use session_model::SessionDocument;
+use session_model::document::LoadOptions;
 use session_model::message::{AssistantMessage, ContentBlock, Message};
 use session_model::persisted::{encode_base64, names_blobs};
 use session_model::storage::Durability;
 
 use crate::session::{
-    self, A, B, FILE, HEADER, append, block_on, goes_on, id, look, look_at, open_as, says,
+    self, BULK, FILE, append, block_on, goes_on, id, look, look_at, open_as, says,
 };
 use crate::{child, is_long, run};
 
@@ -105,7 +107,7 @@ impl Disk {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().join("image");
         // Room for everything a writer does until nobody reads any more what it tells.
-        fs::File::create(&image).unwrap().set_len(96 << 20).unwrap();
+        fs::File::create(&image).unwrap().set_len((96 << 20) + 8 * BULK.len() as u64).unwrap();
         run("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
         fs::create_dir(dir.path().join("mnt")).unwrap();
         let device = run("losetup", &["--find", "--show", image.to_str().unwrap()]);
@@ -164,7 +166,7 @@ fn survivors(kind: &str) -> usize {
     let disk = Disk::new();
     let store = disk.path().join("store");
     fs::create_dir(&store).unwrap();
-    session::write(&store, FILE, format!("{HEADER}\n{A}\n{B}\n"));
+    session::write(&store, FILE, session::whole());
     if kind == "migrate" {
         (0..OLD_SESSIONS).for_each(|n| session::write(&store, &n.to_string(), OLD));
     }
@@ -185,12 +187,14 @@ fn survivors(kind: &str) -> usize {
     }
     let session = look(&store).unwrap();
     let ids: Vec<_> = session.entries().iter().map(id).collect();
-    assert_eq!(ids[..2], ["a", "b"], "{kind}");
+    let old = SessionDocument::load(session::whole().into(), &LoadOptions::default()).unwrap();
+    let old: Vec<_> = old.document.tree().entries().iter().map(id).collect();
+    assert!(ids.starts_with(&old), "{kind}: {:?}", &ids[..ids.len().min(old.len())]);
     let survived = told.iter().filter(|told| ids.contains(told)).count();
     let codes: Vec<_> = session.diagnostics().to_vec();
     assert!(kind == "accepted" || codes.is_empty(), "{kind}: {codes:?}");
     if kind == "image" {
-        for (n, entry) in session.entries()[2..].iter().enumerate() {
+        for (n, entry) in session.entries()[old.len()..].iter().enumerate() {
             assert!(names_blobs(entry.line()));
             let (whole, missing) = block_on(session.resolved(entry));
             let data = encode_base64(image(n).as_bytes());

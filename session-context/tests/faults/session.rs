@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use session_context::{NameSource, SessionError, SessionManager, SessionOptions};
 use session_model::document::LoadError;
@@ -17,6 +17,33 @@ pub const HEADER: &str =
     r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
 pub const A: &str = r#"{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user", "content":"one","n":1.0}}"#;
 pub const B: &str = r#"{"type":"custom","customType":"x","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:02.000Z"}"#;
+
+/// How many MiB of entries each session has besides; none unless set.
+const MIB: &str = "SESSION_TEST_FAULTS_MIB";
+
+/// Entries between [`A`] and [`B`], children of the first, so many MiB as the environment asks for.
+pub static BULK: LazyLock<String> = LazyLock::new(|| {
+    let mib: usize = std::env::var(MIB).map_or(0, |mib| mib.parse().unwrap());
+    let mut bulk = String::with_capacity((mib << 20) + (1 << 20));
+    for n in 0.. {
+        if bulk.len() >= mib << 20 {
+            break;
+        }
+        // Mostly lines as sessions have them, and a few that are longer than any block.
+        let fill = if n % 1024 == 1023 { 600_000 } else { n * 7919 % 4000 };
+        bulk += &format!(
+            r#"{{"type":"message","id":"x{n}","parentId":"a","timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"{}"}}}}"#,
+            "x".repeat(fill)
+        );
+        bulk.push('\n');
+    }
+    bulk
+});
+
+/// A whole session: [`HEADER`], [`A`], [`BULK`] and [`B`].
+pub fn whole() -> String {
+    format!("{HEADER}\n{A}\n{}{B}\n", *BULK)
+}
 
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     pollster::block_on(future)
