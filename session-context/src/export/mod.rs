@@ -28,7 +28,7 @@ use session_model::{Entry, SessionDocument};
 use crate::error::Result;
 use crate::redact::{RedactionReport, Redactor};
 
-pub use file::write_file;
+pub use file::{WriteFileError, write_file};
 use foreign::{Handed, to_claude, to_codex};
 pub use format::{Format, UnknownFormat};
 pub use scope::Scope;

@@ -193,7 +193,7 @@ fn a_file_that_cannot_be_written_leaves_nothing() {
         || dir.snapshot().into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
     let before = files();
     let run = dir.run("--store agent export s-0001 -o agent");
-    assert!(run.err.contains("it is a directory"), "{}", run.err);
+    assert!(run.err.contains("agent is a directory; name a file in it"), "{}", run.err);
     let run = dir.run("--store agent export s-0001 -o nowhere/one.md --force");
     assert!(run.err.contains("nowhere/one.md"), "{}", run.err);
     std::os::unix::fs::symlink("agent/sessions", dir.path().join("link.md")).unwrap();

@@ -12,6 +12,7 @@ mod import;
 mod listing;
 mod navigation;
 mod operations;
+mod outputs;
 mod pitfalls;
 mod reading;
 mod resume;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use session_context::bundle::BundleError;
+use session_context::export::WriteFileError;
 use session_context::{OpenStorageError, SessionError};
 use session_model::json::InvalidJson;
 use session_model::storage::{InvalidKey, StorageErrorKind};
@@ -72,8 +73,8 @@ pub(crate) enum Failure {
     Missing { session: String },
     #[error("{what} cannot be read")]
     Input { what: String, source: io::Error },
-    #[error("{what} cannot be written")]
-    Write { what: String, source: io::Error },
+    #[error(transparent)]
+    Write(#[from] WriteFileError),
     #[error("what is to be appended cannot be read")]
     Json(#[from] InvalidJson),
     #[error("{0}")]

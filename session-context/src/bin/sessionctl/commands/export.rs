@@ -10,7 +10,7 @@ use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use crate::Context;
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::new_file::write_file;
+use crate::new_file::{Inputs, STDOUT, write_file};
 use crate::output::{Output, count, say};
 use crate::target::Shown;
 
@@ -38,7 +38,7 @@ pub(crate) struct ExportArgs {
     /// directory
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace FILE if it is there
+    /// Replace FILE if it is there and a regular file, or a link to one
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -79,13 +79,16 @@ impl ScopeArgs {
 
 impl ExportArgs {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
+        let to_stdout = self.output.as_deref() == Some(Path::new(STDOUT));
         if to_stdout && context.json {
             let text = "--json tells about the file; with -o - the export itself is printed";
             return Err(Failure::Usage(format!("{text}: leave one of them out")));
         }
         let format = self.format.map_or_else(|| implied(self.output.as_deref()), Ok)?;
-        let manager = context.store.read(&self.session, Shown::Whole).await?;
+        let target = context.store.existing(&self.session).await?;
+        let mut inputs = Inputs::default();
+        inputs.add(&*target.storage, &target.key, &target.blobs)?;
+        let manager = context.store.read_target(target, Shown::Whole).await?;
         let mut options = ExportOptions::default().scope(self.scope.scope(format));
         options.redact = !self.no_redact;
         let bar = Bar::new();
@@ -126,7 +129,7 @@ impl ExportArgs {
             Some(name) => name.into(),
             None => format!("{stem}.{}", format.extension()).into(),
         });
-        write_file(&path, text.as_bytes(), self.force)?;
+        write_file(&path, text.as_bytes(), self.force, &inputs)?;
         let (bytes, handed) = (text.len(), handed.as_ref());
         let written = Written { path: &path, format, bytes, export: &export, handed };
         if context.json {

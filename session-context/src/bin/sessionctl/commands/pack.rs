@@ -10,7 +10,7 @@ use session_model::layout::SESSIONS_DIR;
 use crate::Context;
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::new_file::write_file;
+use crate::new_file::{Inputs, STDOUT, write_file};
 use crate::output::{Output, count, say};
 #[cfg(feature = "encrypt")]
 use crate::passphrase::PassphraseArgs;
@@ -29,10 +29,10 @@ pub(crate) struct Pack {
     /// The sessions
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// The file to write
+    /// The file to write; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// Replace FILE if it is there
+    /// Replace FILE if it is there and a regular file, or a link to one
     #[arg(long)]
     force: bool,
     /// Hide secrets; what is unpacked is no longer the same session then
@@ -49,11 +49,17 @@ pub(crate) struct Pack {
 
 impl Pack {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let mut sources = Vec::new();
+        let to_stdout = self.output == Path::new(STDOUT);
+        if to_stdout && context.json {
+            let text = "--json tells about the file; with -o - the bundle itself is printed";
+            return Err(Failure::Usage(format!("{text}: leave one of them out")));
+        }
+        let (mut sources, mut inputs) = (Vec::new(), Inputs::default());
         for session in &self.sessions {
             let target = context.store.existing(session).await?;
             let bucket = bucket_of(session).filter(|_| context.store.url().is_none());
             let (storage, key, blobs) = (target.storage, target.key, target.blobs);
+            inputs.add(&*storage, &key, &blobs)?;
             sources.push(BundleSource { storage, key, blobs, bucket });
         }
         let bar = Bar::new();
@@ -74,7 +80,10 @@ impl Pack {
             say("note", text);
         }
         let bytes = self.sealed(bundle.to_bytes()?)?;
-        write_file(&self.output, &bytes, self.force)?;
+        if to_stdout {
+            return Ok(context.out.bytes(&bytes)?);
+        }
+        write_file(&self.output, &bytes, self.force, &inputs)?;
         let packed = Packed { path: &self.output, bytes: bytes.len(), bundle: &bundle, hidden };
         if context.json {
             context.out.json(packed.json().as_str())?.end()?;
