@@ -1,6 +1,6 @@
 //! The session that records become, put together entry by entry.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use session_model::BlobRef;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
@@ -46,6 +46,8 @@ pub(super) struct Builder {
     tool: Tool,
     drafts: Vec<Draft>,
     ids: HashSet<String>,
+    /// How many copies of a key were tried, by its hash, so that none is tried again.
+    copies: HashMap<BlobRef, u32>,
     /// The first and the last entry of each record.
     records: Vec<Option<(usize, usize)>>,
     pub(super) report: ConversionReport,
@@ -62,7 +64,14 @@ pub(super) struct About {
 
 impl Builder {
     pub(super) fn new(tool: Tool, report: ConversionReport) -> Self {
-        Self { tool, drafts: Vec::new(), ids: HashSet::new(), records: Vec::new(), report }
+        Self {
+            tool,
+            drafts: Vec::new(),
+            ids: HashSet::new(),
+            copies: HashMap::new(),
+            records: Vec::new(),
+            report,
+        }
     }
 
     /// Adds an entry; `key` is what tells it from others of its source, however that grows.
@@ -108,11 +117,16 @@ impl Builder {
 
     /// The same key gives the same id in every conversion; of equal ones each gets its own.
     fn free_id(&mut self, key: &str) -> String {
-        let mut id = short_id(key);
-        let mut copy = 0_u32;
+        let whole = BlobRef::of(key.as_bytes());
+        let mut id = short_id(whole);
+        if self.ids.insert(id.clone()) {
+            return id;
+        }
+        // Ids are never given back, so what was tried for this key is taken.
+        let copy = self.copies.entry(whole).or_default();
         while !self.ids.insert(id.clone()) {
-            copy += 1;
-            id = short_id(&format!("{key}#{copy}"));
+            *copy += 1;
+            id = short_id(BlobRef::of(format!("{key}#{copy}").as_bytes()));
         }
         id
     }
@@ -187,9 +201,9 @@ impl Builder {
     }
 }
 
-/// Eight hexadecimal digits that stand for a text.
-fn short_id(key: &str) -> String {
-    let mut id = BlobRef::of(key.as_bytes()).to_hex();
+/// Eight hexadecimal digits that stand for a text of this hash.
+fn short_id(hash: BlobRef) -> String {
+    let mut id = hash.to_hex();
     id.truncate(8);
     id
 }
