@@ -66,6 +66,7 @@
 
 mod dir;
 mod error;
+mod in_flight;
 mod lease;
 mod list;
 mod lock;

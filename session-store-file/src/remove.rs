@@ -24,7 +24,7 @@ impl Store {
     pub(crate) fn remove(&self, key: &StorageKey) -> Result<()> {
         let not_found = || StorageError::NotFound { key: key.clone() };
         let root = self.root().during(OPERATION, key)?;
-        let _locked = self.lock(&root).during(OPERATION, key)?;
+        let _locked = self.lock_and_sweep(&root).during(OPERATION, key)?;
         let dir = dir::parent(&root, key).during(OPERATION, key)?.ok_or_else(not_found)?;
         if remove_from(&dir, key)? { Ok(()) } else { Err(not_found()) }
     }
@@ -33,7 +33,7 @@ impl Store {
     pub(crate) fn remove_all(self: &Arc<Self>, prefix: &StorageKey) -> Result<u64> {
         let root = self.root().during(OPERATION, prefix)?;
         let mut parents = Parents::new(self);
-        let locked = self.lock(&root).during(OPERATION, prefix)?;
+        let locked = self.lock_and_sweep(&root).during(OPERATION, prefix)?;
         let mut keys = Vec::new();
         for meta in Listing::locked(self, prefix) {
             let key = meta?.key;

@@ -37,10 +37,10 @@ impl Store {
         let root = self.root().during(operation, key)?;
         self.sweep(&root, key);
 
-        let locked = self.lock(&root).during(operation, key)?;
+        let locked = self.lock_and_sweep(&root).during(operation, key)?;
         let old = self.admit(&root, key, &options.precondition, claimed)?;
         let (dir, grown) = dir::make_parent(&root, key).during(operation, key)?;
-        let temp = Temp::create(dir, name, old).during(operation, key)?;
+        let temp = Temp::create(&locked, dir, key, old).during(operation, key)?;
         drop(locked);
 
         grown.sync().during(operation, key)?;
@@ -50,14 +50,14 @@ impl Store {
         }
         old.outlive();
 
-        let _locked = self.lock(&root).during(operation, key)?;
+        let locked = self.lock(&root).during(operation, key)?;
         let old = self.admit(&root, key, &options.precondition, claimed)?;
         old.outlive();
         if old == Found::Directory {
             remove::prune(temp.dir(), name).during(operation, key)?;
         }
         let overwrite = options.precondition != Precondition::Absent;
-        let (file, dir) = temp.place(name, overwrite).during(operation, key)?;
+        let (file, dir) = temp.place(&locked, name, overwrite).during(operation, key)?;
         let state = dir::state(&file).during(operation, key)?;
         Ok(Placed { file, dir, state })
     }
@@ -126,7 +126,7 @@ impl Store {
         let not_found = || StorageError::NotFound { key: from.clone() };
         let root = self.root().during(operation, from)?;
 
-        let locked = self.lock(&root).during(operation, from)?;
+        let locked = self.lock_and_sweep(&root).during(operation, from)?;
         let from_dir = dir::parent(&root, from).during(operation, from)?.ok_or_else(not_found)?;
         let Found::Object(state) =
             dir::find(&from_dir, from.file_name()).during(operation, from)?

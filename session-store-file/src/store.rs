@@ -15,7 +15,7 @@ use crate::error::{During, Fault};
 use crate::list::Listing;
 use crate::lock::{self, Locked};
 use crate::names::OPERATION_LOCK;
-use crate::{lease, temp};
+use crate::{in_flight, lease, temp};
 
 /// A root directory and how to work in it.
 #[derive(Debug)]
@@ -62,6 +62,13 @@ impl Store {
     /// Keeps every other operation that changes something away.
     pub(crate) fn lock(&self, root: &File) -> Result<Locked, Fault> {
         lock::operation(root, self.lock_wait)
+    }
+
+    /// As [`lock`](Self::lock), and removes the temporary files that dead processes left.
+    pub(crate) fn lock_and_sweep(&self, root: &File) -> Result<Locked, Fault> {
+        let lock = self.lock(root)?;
+        in_flight::sweep(&lock, root);
+        Ok(lock)
     }
 
     /// Opens the file of the operation lock, if there is one that this process may read.

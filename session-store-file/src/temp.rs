@@ -7,13 +7,13 @@ use std::os::unix::fs::fchown;
 
 use rustix::fs::{AtFlags, Dir, OFlags};
 use rustix::io::Errno;
-use session_model::storage::Payload;
+use session_model::storage::{Payload, StorageKey};
 
 use crate::dir::{self, FILE_MODE, Found};
 use crate::error::Fault;
 use crate::lock::Locked;
-use crate::names;
 use crate::state::State;
+use crate::{in_flight, names};
 
 /// Small chunks are gathered to writes of this size.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -26,25 +26,35 @@ pub(crate) struct Temp {
     dir: File,
     name: String,
     locked: Locked,
+    /// The path from the root, under which it is listed.
+    place: String,
 }
 
 impl Temp {
-    /// Creates an empty file for the object `name` in place of `old`, which hands its owner on,
-    /// and its mode as far as it is stricter; the operation lock must be held.
-    pub(crate) fn create(dir: File, name: &str, old: Found) -> Result<Self, Fault> {
+    /// Creates an empty file for an object in place of `old`, which hands its owner on, and its mode
+    /// as far as it is stricter; `lock` is the operation lock.
+    pub(crate) fn create(
+        lock: &Locked,
+        dir: File,
+        key: &StorageKey,
+        old: Found,
+    ) -> Result<Self, Fault> {
         let mode = match old {
             Found::Object(old) => old.mode & FILE_MODE,
             Found::Nothing | Found::Directory => FILE_MODE,
         };
-        let (name, file) = loop {
-            let name = names::temp(name);
+        let folder = key.parent().map(|parent| format!("{parent}/")).unwrap_or_default();
+        let (name, place, file) = loop {
+            let name = names::temp(key.file_name());
+            let place = format!("{folder}{name}");
+            in_flight::note(lock, &place)?;
             match dir::create(&dir, &*name, OFlags::WRONLY, mode) {
                 Err(Errno::EXIST) => {}
-                created => break (name, created?),
+                created => break (name, place, created?),
             }
         };
         let locked = Locked::try_new(file)?.map_err(|_| Errno::AGAIN)?;
-        let temp = Self { dir, name, locked };
+        let temp = Self { dir, name, locked, place };
         if let Found::Object(old) = old {
             keep_owner(temp.file(), &old)?;
         }
@@ -59,10 +69,17 @@ impl Temp {
         self.locked.file()
     }
 
-    /// Puts the file at the place of the object `name` and returns it and its directory.
-    pub(crate) fn place(self, name: &str, overwrite: bool) -> Result<(File, File), Fault> {
+    /// Puts the file at the place of the object `name` and returns it and its directory; `lock` is
+    /// the operation lock.
+    pub(crate) fn place(
+        self,
+        lock: &Locked,
+        name: &str,
+        overwrite: bool,
+    ) -> Result<(File, File), Fault> {
         let parts = (self.locked.file().try_clone()?, self.dir.try_clone()?);
         dir::place((&self.dir, &self.name), (&self.dir, name), overwrite)?;
+        in_flight::forget(lock, &self.place);
         Ok(parts)
     }
 }
@@ -114,7 +131,9 @@ pub(crate) fn present(dir: &File) -> Result<Vec<CString>, Errno> {
 /// Under that lock nobody can be between creating such a file and locking it.
 pub(crate) fn remove_dead(dir: &File, name: &CStr) -> Result<(), Fault> {
     let Some(file) = dir::open(dir, name, OFlags::RDONLY)? else { return Ok(()) };
-    if Locked::try_new(file)?.is_ok() {
+    // What is no file is not of the backend's making, whatever its name.
+    let is_file = matches!(dir::identify(&file), Ok(Found::Object(_)));
+    if is_file && Locked::try_new(file)?.is_ok() {
         rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
     }
     Ok(())
@@ -128,7 +147,9 @@ mod tests {
     fn a_file_that_is_being_written_is_not_taken_for_one_left_behind() {
         let root = tempfile::tempdir().unwrap();
         let dir = File::open(root.path()).unwrap();
-        let temp = Temp::create(dir.try_clone().unwrap(), "a", Found::Nothing).unwrap();
+        let lock = crate::lock::operation(&dir, std::time::Duration::from_secs(600)).unwrap();
+        let key = StorageKey::new("a").unwrap();
+        let temp = Temp::create(&lock, dir.try_clone().unwrap(), &key, Found::Nothing).unwrap();
         let names = present(&dir).unwrap();
         assert_eq!(names, [CString::new(temp.name.clone()).unwrap()]);
         remove_dead(&dir, &names[0]).unwrap();

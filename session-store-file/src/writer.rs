@@ -46,7 +46,7 @@ impl FileWriter {
         let path = store.path_of(key).into_os_string().into_vec();
         let path = CString::new(path).map_err(io::Error::from).during(operation, key)?;
 
-        let locked = store.lock(&root).during(operation, key)?;
+        let locked = store.lock_and_sweep(&root).during(operation, key)?;
         let found = store.admit(&root, key, &options.precondition, false)?;
         let (dir, grown) = dir::make_parent(&root, key).during(operation, key)?;
         let lease = match options.exclusive {

@@ -85,6 +85,15 @@ fn works(store: &Path, args: &[&str], what: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// Makes sure that no file that was being written is left, in whatever directory: the command that
+/// came next took it away.
+fn no_temporary_files(store: &Path, what: &str) {
+    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    let is_left = |path: &PathBuf| name(path).starts_with(".~") && name(path).ends_with(".tmp");
+    let left: Vec<_> = files(store).into_iter().filter(is_left).collect();
+    assert!(left.is_empty(), "{what}: {left:?}");
+}
+
 /// Mends what a death may have left, and makes sure that nothing of it stays among the sessions.
 fn mended(store: &Path, what: &str) {
     let output = plain(store, &["doctor", "--fix", STORE]);
@@ -100,6 +109,7 @@ pub fn mv() -> String {
         let moved = folder.ends_with("sessions/----");
         assert!(moved || !output.status.success(), "{what}: it is at {}", folder.display());
         works(store, &args, what);
+        no_temporary_files(store, what);
         let folder = the_one(store, what);
         assert!(folder.ends_with("sessions/----"), "{what}: {}", folder.display());
         nothing_elsewhere(store, &folder, what);
@@ -118,6 +128,7 @@ pub fn rm() -> String {
             // Whoever comes next finishes it.
             works(store, &["rm", "--agent-dir", STORE, "other"], what);
         }
+        no_temporary_files(store, what);
         let folder = the_one(store, what);
         assert!(folder.starts_with(store.join("trash")), "{what}: {}", folder.display());
         nothing_elsewhere(store, &folder, what);
@@ -139,6 +150,7 @@ pub fn restore() -> String {
         if !the_one(store, what).ends_with(BUCKET) {
             assert!(!output.status.success(), "{what}: it is in the trash");
             works(store, &args, what);
+            no_temporary_files(store, what);
         }
         mended(store, what);
         let folder = the_one(store, what);
@@ -188,6 +200,7 @@ fn copying(args: &[&str], want: &str) -> String {
             assert_eq!(before, [PathBuf::from(printed.trim())], "{what}");
         }
         let again = PathBuf::from(works(store, args, what));
+        no_temporary_files(store, what);
         let after = copies(store, want, what);
         assert!(after.contains(&again) && after.len() == before.len() + 1, "{what}: {after:?}");
         has_its_artifacts(&again, what);
@@ -241,6 +254,7 @@ fn adding(args: &[&str], kind: &str) -> String {
         let done = added();
         assert!(done <= 1 && (done == 1 || !output.status.success()), "{what}: {done}");
         works(store, args, what);
+        no_temporary_files(store, what);
         assert!((1..=done + 1).contains(&added()), "{what}");
         mended(store, what);
         assert!(added() >= 1, "{what}");
