@@ -6,23 +6,28 @@ use std::time::Duration;
 use rustix::io::Errno;
 use session_model::storage::{StorageError, StorageErrorKind, StorageKey};
 
+const SYMLINK: &str = "a symbolic link is in the way, and links are not followed";
+const SPECIAL: &str = "what lies there is neither a file nor a directory";
+
 /// A failure that does not know yet which object it happened to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("a symbolic link is in the way, and links are not followed")]
+    #[error("{SYMLINK}")]
     Symlink,
     #[error("an object lies where a directory is needed")]
     BelowObject,
     #[error("a directory that holds other things lies there")]
     Directory,
-    #[error("what lies there is neither a file nor a directory")]
+    #[error("{SPECIAL}")]
     Special,
     #[error("the root directory is gone")]
     RootGone(#[source] io::Error),
     #[error("file locks do not work here")]
     NoLocks(#[source] io::Error),
+    #[error("the file system does not change modes; mount it so that only its owner can read it")]
+    FixedModes,
     #[error("another process did not give up the operation lock within {0:?}")]
     LockHeld(Duration),
     #[error("the object kept shrinking while it was read")]
@@ -44,11 +49,17 @@ impl From<Errno> for Fault {
 impl Fault {
     /// Names the object, and what was being done to it as a verb in plain form.
     pub(crate) fn at(self, operation: &'static str, key: &StorageKey) -> StorageError {
+        let no_object = |kind, what| {
+            let key = key.clone();
+            StorageError::NotAnObject { kind, operation, key, what }
+        };
         let kind = match &self {
             Self::Io(error) | Self::Torn { write: error, .. } => kind_of(error),
-            Self::Symlink => StorageErrorKind::Denied,
-            Self::BelowObject | Self::Directory | Self::Special => StorageErrorKind::Invalid,
+            Self::Symlink => return no_object(StorageErrorKind::Denied, SYMLINK),
+            Self::Special => return no_object(StorageErrorKind::Invalid, SPECIAL),
+            Self::BelowObject | Self::Directory => StorageErrorKind::Invalid,
             Self::NoLocks(_) => StorageErrorKind::Unsupported,
+            Self::FixedModes => StorageErrorKind::Denied,
             Self::RootGone(_) | Self::LockHeld(_) | Self::Shrinking => {
                 StorageErrorKind::Unavailable
             }

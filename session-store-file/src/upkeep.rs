@@ -146,18 +146,19 @@ impl Upkeep {
         Ok(kinds)
     }
 
-    /// Takes from the mode of a file or directory what others than its owner may do.
+    /// Takes from the mode of a file or directory what others than its owner may do, and returns
+    /// whether it was there.
     ///
     /// # Errors
     ///
     /// Why it could not be changed, in words.
-    pub fn tighten(&self, path: &Path) -> Result<(), String> {
+    pub fn tighten(&self, path: &Path) -> Result<bool, String> {
         self.try_to_tighten(path).map_err(|fault| fault.to_string())
     }
 
-    fn try_to_tighten(&self, path: &Path) -> Result<(), Fault> {
-        let Some((dir, name)) = self.enter_parent(path)? else { return Ok(()) };
-        let Some(file) = dir::open(&dir, &*name, OFlags::RDONLY)? else { return Ok(()) };
+    fn try_to_tighten(&self, path: &Path) -> Result<bool, Fault> {
+        let Some((dir, name)) = self.enter_parent(path)? else { return Ok(false) };
+        let Some(file) = dir::open(&dir, &*name, OFlags::RDONLY)? else { return Ok(false) };
         let stat = rustix::fs::fstat(&file)?;
         let right = match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => DIRECTORY_MODE,
@@ -165,7 +166,11 @@ impl Upkeep {
             _ => return Err(Fault::Special),
         };
         let mode = State::from(&stat).mode & right;
-        Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as _))?)
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as _))?;
+        if dir::state(&file)?.mode & 0o7777 & !right != 0 {
+            return Err(Fault::FixedModes);
+        }
+        Ok(true)
     }
 
     /// Moves a leftover or a stale claim to another place below the root, and tells whether it

@@ -1,5 +1,7 @@
 //! Checks of the binaries sessions refer to.
 
+use std::collections::BTreeSet;
+
 use session_model::layout::BLOBS_DIR;
 
 use super::finding::{Finding, FindingCode, Need};
@@ -16,6 +18,7 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
         let detail = "nothing refers to it; `sessionctl gc` collects such";
         Finding::new(FindingCode::UnusedBlob, path(&id.to_hex()), detail, Need::Nothing)
     });
+    let mut told = BTreeSet::new();
     let problems = survey.blob_problems.iter().filter_map(|problem| {
         let (code, key, advice) = match problem {
             BlobError::Damaged { id, .. } => {
@@ -24,7 +27,8 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
             BlobError::Storage(error) => {
                 let key = error.key()?.to_string();
                 // What could not be listed is known already.
-                if survey.unreadable.iter().any(|(known, _)| *known == key) {
+                let is_known = survey.unreadable.iter().any(|(known, _)| *known == key);
+                if is_known || !told.insert(key.clone()) {
                     return None;
                 }
                 (FindingCode::Unreadable, key, "see that it can be read")

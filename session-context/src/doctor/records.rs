@@ -15,6 +15,11 @@ pub(super) fn is_cut(code: DiagnosticCode) -> bool {
     matches!(code, DamagedLine | TornTail | TrailingText | FusedRecords | NulRun | ByteOrderMark)
 }
 
+/// Returns whether a repair mends what a diagnostic speaks of.
+pub(super) fn is_mended(code: DiagnosticCode) -> bool {
+    is_cut(code) || code == DiagnosticCode::JoinedRecords
+}
+
 pub(super) fn check(survey: &Survey) -> Vec<Finding> {
     let mut found = Vec::new();
     for session in &survey.sessions {
@@ -45,7 +50,7 @@ pub(super) fn check(survey: &Survey) -> Vec<Finding> {
         };
         for diagnostic in &facts.diagnostics {
             let need = match diagnostic.code {
-                code if is_cut(code) || code == DiagnosticCode::JoinedRecords => {
+                code if is_mended(code) => {
                     if facts.is_newer {
                         Need::User("repair it with a program that knows its format")
                     } else {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
-use session_model::document::LoadOptions;
+use session_model::document::{LoadOptions, Loaded};
 use session_model::storage::{
     AppendOptions, Precondition, PutOptions, SessionStorage, SessionStorageExt, StorageKey,
 };
@@ -12,13 +12,18 @@ use session_model::{DiagnosticCode, SessionDocument};
 
 use super::DoctorOptions;
 use super::finding::{Finding, Need, Outcome, Remedy};
-use super::records::is_cut;
+use super::records::{is_cut, is_mended};
 use super::survey::Survey;
 use crate::error::Result;
 use crate::manager::aside::{self, Aside};
+use crate::operations::unfinished::Finish;
 
 /// How often a file is gone through: what a cut leaves on a line may be odd again.
 const MAX_ROUNDS: usize = 100;
+
+/// What a user is told of the remains of a session that is gone.
+const LOST: &str = "the session is at neither place, and something that belongs to it is; bring the \
+                    session back from a backup, or move that elsewhere";
 
 /// Makes all repairs and notes in the findings what came of them.
 pub(super) async fn all(
@@ -28,7 +33,10 @@ pub(super) async fn all(
     findings: &mut [Finding],
 ) {
     let mut rewritten: HashMap<String, Outcome> = HashMap::new();
-    for finding in findings {
+    // What is closed and moved is closed first, for it is found by where it was.
+    let (first, then): (Vec<_>, Vec<_>) =
+        findings.iter_mut().partition(|finding| finding.need == Need::Repair(Remedy::Tighten));
+    for finding in first.into_iter().chain(then) {
         let Need::Repair(remedy) = finding.need else { continue };
         finding.outcome = match remedy {
             // One rewrite mends all that is odd in a file.
@@ -36,8 +44,7 @@ pub(super) async fn all(
                 Some(outcome) => outcome.clone(),
                 None => {
                     let done = rewrite(storage, &finding.path, options).await;
-                    let outcome = done
-                        .map_or_else(|error| Outcome::Failed(error.to_string()), Outcome::Repaired);
+                    let outcome = done.unwrap_or_else(|error| Outcome::Failed(error.to_string()));
                     rewritten.insert(finding.path.clone(), outcome.clone());
                     outcome
                 }
@@ -55,10 +62,18 @@ async fn finish(storage: &dyn SessionStorage, survey: &Survey, note: &str) -> Ou
         return Outcome::Found;
     };
     match unfinished.finish(storage).await {
-        Ok(left) => match left.first() {
+        Ok(Finish::Done(left)) => match left.iter().find(|error| !error.is_no_object()) {
             None => Outcome::Repaired("all of the session is at one place".to_owned()),
             Some(error) => Outcome::Failed(error.to_string()),
         },
+        Ok(Finish::Gone) => match unfinished.forget(storage).await {
+            Ok(true) => {
+                Outcome::Repaired("nothing of the session is left; its note is gone".into())
+            }
+            Ok(false) => Outcome::Failed(LOST.to_owned()),
+            Err(error) => Outcome::Failed(error.to_string()),
+        },
+        Ok(Finish::Unclear(why)) => Outcome::Failed(why.to_owned()),
         Err(error) => Outcome::Failed(error.to_string()),
     }
 }
@@ -72,16 +87,21 @@ fn on_disk(survey: &Survey, remedy: Remedy, path: &str, options: &DoctorOptions)
             let to = format!("{}/doctor-{time}/{}", super::TRASH_DIR, path.replace(".~", ""));
             let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
             upkeep.retire(path.as_ref(), to.as_ref()).map(|moved| match moved {
-                true => format!("moved to {to}"),
-                false => "it is in use or gone by now, and was left alone".to_owned(),
+                true => Outcome::Repaired(format!("moved to {to}")),
+                // It is in use or gone by now.
+                false => Outcome::Found,
             })
         }
         _ => {
             let upkeep = session_store_file::Upkeep::open(root).map_err(|e| e.to_string())?;
-            upkeep.tighten(path.as_ref()).map(|()| "it is private now".to_owned())
+            let closed = upkeep.tighten(path.as_ref());
+            closed.map(|is_there| match is_there {
+                true => Outcome::Repaired("it is private now".to_owned()),
+                false => Outcome::Found,
+            })
         }
     };
-    repair().map_or_else(Outcome::Failed, Outcome::Repaired)
+    repair().unwrap_or_else(Outcome::Failed)
 }
 
 #[cfg(not(feature = "file"))]
@@ -94,12 +114,13 @@ async fn rewrite(
     storage: &dyn SessionStorage,
     path: &str,
     options: &DoctorOptions,
-) -> Result<String> {
+) -> Result<Outcome> {
     let key = StorageKey::new(path)?;
     let claim = AppendOptions::exclusive(&options.owner).when(Precondition::None);
     let mut writer = storage.open_append(&key, claim).await?;
     let (_, before) = storage.read_all(&key).await?;
     let Mended { bytes, damaged, torn } = mend(&before);
+    let left = odd_places(&bytes);
     let time = options.clock.now_ms();
     let mut kept = Vec::new();
     for (why, cut) in [(Aside::Damaged, damaged), (Aside::Torn, torn)] {
@@ -115,7 +136,14 @@ async fn rewrite(
     }
     writer.close().await?;
     kept.push("the file has a line for each record".to_owned());
-    Ok(kept.join("; "))
+    let done = kept.join("; ");
+    Ok(match left {
+        0 => Outcome::Repaired(done),
+        left => {
+            let again = "keep a copy, and mend the file by hand";
+            Outcome::Failed(format!("{left} odd places stay as they are ({done}); {again}"))
+        }
+    })
 }
 
 /// A file made good, and what was cut out of it.
@@ -138,7 +166,7 @@ fn mend(before: &Bytes) -> Mended {
             let range = range.start as usize..range.end as usize;
             match diagnostic.code {
                 DiagnosticCode::JoinedRecords => {
-                    let starts = record_starts(&loaded.document, &mended.bytes);
+                    let starts = record_starts(&loaded, &mended.bytes);
                     let inside = starts.filter(|at| range.contains(at));
                     edits.extend(inside.map(|at| (at..at, diagnostic.code)));
                 }
@@ -147,6 +175,7 @@ fn mend(before: &Bytes) -> Mended {
             }
         }
         edits.sort_by_key(|(range, _)| (range.start, range.end));
+        edits.dedup();
         if edits.is_empty() {
             break;
         }
@@ -155,11 +184,27 @@ fn mend(before: &Bytes) -> Mended {
     mended
 }
 
-/// Where in a file its records begin; a record shares the memory of the file it was read from.
-fn record_starts(document: &SessionDocument, file: &Bytes) -> impl Iterator<Item = usize> {
+/// How many places of a file a repair would still have to mend.
+fn odd_places(bytes: &Bytes) -> usize {
+    match SessionDocument::load(bytes.clone(), &LoadOptions::default()) {
+        Ok(loaded) => loaded.diagnostics.iter().filter(|odd| is_mended(odd.code)).count(),
+        Err(_) => 1,
+    }
+}
+
+/// Where in a file its records begin, further headers and objects of no type among them.
+fn record_starts(loaded: &Loaded, file: &Bytes) -> impl Iterator<Item = usize> {
     let file = file.as_ptr().addr();
-    let entries = document.tree().entries().iter();
-    entries.map(move |entry| entry.line().as_ptr().addr().wrapping_sub(file))
+    let entries = loaded.document.tree().entries().iter();
+    // A record shares the memory of the file it was read from.
+    let entries = entries.map(move |entry| entry.line().as_ptr().addr().wrapping_sub(file));
+    let others = loaded.diagnostics.iter().filter_map(|diagnostic| match diagnostic.code {
+        DiagnosticCode::ExtraHeader | DiagnosticCode::NotAnEntry => {
+            Some(diagnostic.bytes.as_ref()?.start as usize)
+        }
+        _ => None,
+    });
+    entries.chain(others)
 }
 
 impl Mended {

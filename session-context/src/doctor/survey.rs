@@ -11,7 +11,7 @@ use session_model::document::{LoadError, LoadOptions, Loaded};
 use session_model::layout::{BLOBS_DIR, SESSION_SUFFIX, SESSIONS_DIR, artifacts_key};
 use session_model::persisted::{blob_refs, names_blobs};
 use session_model::storage::{
-    ListOptions, SessionStorage, SessionStorageExt, StorageErrorKind, StorageKey,
+    ListOptions, SessionStorage, SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
 };
 use session_model::{BlobRef, CURRENT_VERSION, Diagnostic, Entry, EntryKind, SessionDocument};
 
@@ -105,20 +105,29 @@ impl Survey {
         let mut without_key = Vec::new();
         for error in errors {
             match error.key() {
-                Some(key) if is_wanted(key, only) => {
-                    survey.unreadable.push((key.to_string(), with_sources(&error)));
+                // What lies in the trash is no session, and is told all the same.
+                Some(key) if is_wanted(key, only) || only.is_none() && is_trash(key) => {
+                    survey.cannot_read(key, &error);
                 }
-                _ if only.is_some() => {}
+                Some(_) => {}
+                None if only.is_some() => {}
                 None if error.kind() == StorageErrorKind::Invalid => {
                     without_key.push((".".to_owned(), with_sources(&error)));
                 }
-                _ => return Err(error.into()),
+                None => return Err(error.into()),
             }
         }
         let keys: Vec<_> =
             found.into_iter().map(|meta| meta.key).filter(|key| is_wanted(key, only)).collect();
         if only.is_none() {
-            survey.unfinished = find_unfinished(&**storage).await?;
+            match find_unfinished(&**storage).await {
+                Ok(unfinished) => survey.unfinished = unfinished,
+                Err(error) => {
+                    let key = error.storage_error().and_then(StorageError::key);
+                    let path = key.map_or(TRASH_DIR.to_owned(), StorageKey::to_string);
+                    survey.unreadable.push((path, with_sources(&error)));
+                }
+            }
         }
         // Only there sessions and their blobs lie together.
         let is_agent_dir = only.is_none() && keys.iter().any(is_of_agent);
@@ -151,6 +160,10 @@ impl Survey {
         Ok(survey)
     }
 
+    fn cannot_read(&mut self, key: &StorageKey, error: &StorageError) {
+        self.unreadable.push((key.to_string(), with_sources(error)));
+    }
+
     async fn look_at_blobs(
         &mut self,
         storage: &Arc<dyn SessionStorage>,
@@ -167,8 +180,14 @@ impl Survey {
         for session in &self.sessions {
             let Content::Session(facts) = &session.content else { continue };
             for id in &facts.blobs {
-                if blobs.head(*id).await?.is_none() {
-                    self.missing_blobs.push((session.key.clone(), *id));
+                match blobs.head(*id).await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => self.missing_blobs.push((session.key.clone(), *id)),
+                    // What lies there in its place, or keeps it from being read, is told once.
+                    Err(error) => {
+                        self.missing_blobs.push((session.key.clone(), *id));
+                        self.blob_problems.push(error.into());
+                    }
                 }
             }
         }
@@ -185,7 +204,7 @@ impl Survey {
         if let Some(session) = session_of_aside(key) {
             let (meta, bytes) = match storage.read_all(key).await {
                 Ok(read) => read,
-                Err(error) => return self.unreadable.push((key.to_string(), with_sources(&error))),
+                Err(error) => return self.cannot_read(key, &error),
             };
             let ids = ids_in(&bytes);
             let there = match storage.read_all(&session).await {
@@ -195,6 +214,9 @@ impl Survey {
             let known = ids.intersection(&there).count();
             let (key, records) = (key.clone(), ids.len());
             self.asides.push(Aside { key, size: meta.size, records, known });
+        } else if key.as_str() == BLOBS_DIR {
+            let why = "a file lies where the folder of blobs belongs".to_owned();
+            self.unreadable.push((key.to_string(), why));
         } else if top(key) == Some(BLOBS_DIR) {
             let name = key.as_str()[BLOBS_DIR.len() + 1..].to_owned();
             if BlobRef::from_hex(&name).is_err() {
@@ -230,13 +252,17 @@ fn top(key: &StorageKey) -> Option<&str> {
     key.segments().next()
 }
 
+fn is_trash(key: &StorageKey) -> bool {
+    top(key) == Some(TRASH_DIR)
+}
+
 fn is_of_agent(key: &StorageKey) -> bool {
     matches!(top(key), Some(SESSIONS_DIR | BLOBS_DIR)) && key.segments().count() > 1
 }
 
 fn is_wanted(key: &StorageKey, only: Option<&StorageKey>) -> bool {
     match only {
-        None => top(key) != Some(TRASH_DIR) && !key.file_name().starts_with('.'),
+        None => !is_trash(key) && !key.file_name().starts_with('.'),
         Some(session) => {
             key == session
                 || session_of_aside(key).as_ref() == Some(session)

@@ -22,7 +22,8 @@ pub(crate) const OWNER: &str = "session-context";
 
 /// Moves a session; `claim` is held until the file is renamed.
 ///
-/// Returns what of the old objects could not be taken away; copies of them are at the new place.
+/// Returns what could not be taken away: of objects there are copies at the new place; what is no
+/// object, such as a pipe among the artifacts, stays where it is.
 ///
 /// # Errors
 ///
@@ -150,7 +151,8 @@ async fn copy_all(
     copies: &mut Vec<StorageKey>,
 ) -> Result<(), StorageError> {
     let (found, errors) = companions(storage, from).await;
-    if let Some(error) = errors.into_iter().next() {
+    // What is no object cannot be taken along, and is told at the end.
+    if let Some(error) = errors.into_iter().find(|error| !error.is_no_object()) {
         return Err(error);
     }
     for old in found {
@@ -169,6 +171,11 @@ async fn copy_all(
         }
     }
     Ok(())
+}
+
+/// Returns whether nothing is left to bring of what can be brought: what is no object stays.
+pub(super) fn is_all(left_behind: &[StorageError]) -> bool {
+    left_behind.iter().all(StorageError::is_no_object)
 }
 
 /// Finds what goes along with a session: its artifacts, and what was put aside of it.

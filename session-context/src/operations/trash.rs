@@ -18,7 +18,7 @@ use session_model::storage::{
 };
 use session_model::time::to_iso;
 
-use super::relocate::{claim, claim_children, companions, relocate};
+use super::relocate::{claim, claim_children, companions, is_all, relocate};
 use super::unfinished::finish_others;
 use crate::error::{Result, SessionError};
 use crate::manager::aside::cut;
@@ -50,7 +50,8 @@ pub struct Trashed {
 pub struct Deleted {
     /// Where the session is now; where it was, if it was deleted for good.
     pub key: StorageKey,
-    /// Artifacts that could not be taken away from where they were, and why.
+    /// What could not be taken away from where it was, and why: artifacts, and what lies among them
+    /// and is no file.
     pub left_behind: Vec<StorageError>,
 }
 
@@ -153,7 +154,8 @@ pub(super) async fn records(
     let trash = StorageKey::new(TRASH_DIR)?;
     let options = ListOptions::default().suffix(format!("/{name}")).max_depth(2);
     let (records, errors) = storage.list_all(Some(&trash), options).await;
-    if let Some(error) = errors.into_iter().next() {
+    // What is no object is no record, whatever its name.
+    if let Some(error) = errors.into_iter().find(|error| !error.is_no_object()) {
         return Err(error.into());
     }
     let mut found = Vec::new();
@@ -190,7 +192,7 @@ pub async fn restore_session(
     begin(&**storage, trashed).await?;
     match relocate(storage, &trashed.key, &trashed.from, Some(held)).await {
         Ok(left_behind) => {
-            if left_behind.is_empty()
+            if is_all(&left_behind)
                 && let Some(record) = record_beside(&trashed.key)
             {
                 remove_record(&**storage, &record).await;
@@ -253,7 +255,7 @@ async fn begin(storage: &dyn SessionStorage, trashed: &Trashed) -> Result<()> {
 
 /// Removes the note of [`begin`], unless something is left to finish.
 async fn end(storage: &dyn SessionStorage, key: &StorageKey, left_behind: &[StorageError]) {
-    if left_behind.is_empty()
+    if is_all(left_behind)
         && let Ok(note) = key.with_file_name(UNFINISHED)
     {
         remove_record(storage, &note).await;

@@ -6,7 +6,7 @@ use session_model::storage::{
     SessionStorage, SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
 };
 
-use super::relocate::{Over, bring_rest, claim};
+use super::relocate::{Over, bring_rest, claim, companions, is_all};
 use super::trash::{RECORD, Trashed, UNFINISHED, records, remove_record};
 use crate::error::{Result, SessionError};
 
@@ -25,29 +25,62 @@ pub(crate) async fn find_unfinished(storage: &dyn SessionStorage) -> Result<Vec<
     Ok(found.map(|(note, trashed)| Unfinished { note, trashed }).collect())
 }
 
+/// What came of finishing.
+#[derive(Debug)]
+pub(crate) enum Finish {
+    /// All that could be taken is where the session is; this stays, and why.
+    Done(Vec<StorageError>),
+    /// The session is at neither place; nothing was done.
+    Gone,
+    /// Only a person can tell what is right, for this reason; nothing was done.
+    Unclear(&'static str),
+}
+
 impl Unfinished {
-    /// Takes what goes along with the session to where that is; returns what could not be taken.
+    /// Takes what goes along with the session to where that is.
     ///
     /// Nothing is done while the session is in use: then it may not be cut off at all.
-    pub(crate) async fn finish(&self, storage: &dyn SessionStorage) -> Result<Vec<StorageError>> {
+    pub(crate) async fn finish(&self, storage: &dyn SessionStorage) -> Result<Finish> {
         let Trashed { key, from, .. } = &self.trashed;
         let is_in_trash = storage.exists(key).await?;
         let (old, new) = match (is_in_trash, storage.exists(from).await?) {
             (true, false) => (from, key),
             (false, true) => (key, from),
-            // Somebody else put a session there, or took it away.
-            _ => return Ok(Vec::new()),
+            (true, true) => {
+                let why = "the session is in the trash, and one of its name is where it was; move \
+                           one of them elsewhere";
+                return Ok(Finish::Unclear(why));
+            }
+            (false, false) => return Ok(Finish::Gone),
         };
         let held = claim(storage, new).await?;
         let left_behind = bring_rest(storage, old, new, Over::Unknown).await;
-        if left_behind.is_empty() {
+        if is_all(&left_behind) {
             if !is_in_trash {
                 remove_record(storage, &self.note.with_file_name(RECORD)?).await;
             }
             remove_record(storage, &self.note).await;
         }
         held.close().await?;
-        Ok(left_behind)
+        Ok(Finish::Done(left_behind))
+    }
+
+    /// Removes the note of a session that is gone; returns whether nothing of it is left anywhere,
+    /// else nothing is done.
+    pub(crate) async fn forget(&self, storage: &dyn SessionStorage) -> Result<bool> {
+        for session in [&self.trashed.from, &self.trashed.key] {
+            // It may just have been renamed from one place to the other.
+            if storage.exists(session).await? {
+                return Ok(false);
+            }
+            let (found, errors) = companions(storage, session).await;
+            if !found.is_empty() || !errors.is_empty() {
+                return Ok(false);
+            }
+        }
+        remove_record(storage, &self.note.with_file_name(RECORD)?).await;
+        remove_record(storage, &self.note).await;
+        Ok(true)
     }
 }
 

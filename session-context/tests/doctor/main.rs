@@ -3,8 +3,10 @@
 
 mod files;
 mod holder;
+mod odd;
 mod random;
 mod records;
+mod repairs;
 mod stores;
 mod support;
 mod surroundings;

@@ -55,6 +55,9 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
         Just(b"}".to_vec()),
         Just(b"{\"type\":\"".to_vec()),
         Just(entry("fused", "e1", "in between").into_bytes()),
+        Just(HEADER.as_bytes().to_vec()),
+        Just(b"{\"no\":\"type\"}".to_vec()),
+        Just(b"\xef\xbb\xbf".to_vec()),
         Just(Vec::new()),
     ];
     let edit = (any::<prop::sample::Index>(), 0usize..40, bits);
@@ -80,7 +83,8 @@ proptest! {
         let once = agent.read(SESSION);
         prop_assert_eq!(loadable(file.clone()), loadable(once.clone()));
         prop_assert_eq!(count(&file), bytes_kept(&agent));
-        agent.fix();
+        let again = agent.fix().into_iter().filter(|line| line.contains("=> done"));
+        prop_assert_eq!(again.collect::<Vec<_>>(), Vec::<String>::new());
         prop_assert_eq!(once, agent.read(SESSION));
         let repairable = agent.look().into_iter().filter(|line| line.contains("=> can"));
         prop_assert_eq!(repairable.collect::<Vec<_>>(), Vec::<String>::new());

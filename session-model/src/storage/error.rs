@@ -124,6 +124,19 @@ pub enum StorageError {
         /// What it does not support.
         what: String,
     },
+    /// What lies at the place is no object but, say, a link or a pipe; it was neither followed nor
+    /// read, and stays as it is.
+    #[error("{} {key}: {what}", failed_to(.operation))]
+    NotAnObject {
+        /// What kind of failure it counts as: `Denied` or `Invalid`.
+        kind: StorageErrorKind,
+        /// What was being done, as a verb in plain form: `read`.
+        operation: &'static str,
+        /// The place.
+        key: StorageKey,
+        /// What lies there.
+        what: &'static str,
+    },
     /// A failure of what lies below the backend.
     #[error("{} {key}: {what}", failed_to(.operation))]
     Failed {
@@ -193,7 +206,7 @@ impl StorageError {
             Self::Closed { .. } => StorageErrorKind::Closed,
             Self::Invalid { .. } => StorageErrorKind::Invalid,
             Self::Unsupported { .. } => StorageErrorKind::Unsupported,
-            Self::Failed { kind, .. } => *kind,
+            Self::NotAnObject { kind, .. } | Self::Failed { kind, .. } => *kind,
         }
     }
 
@@ -206,6 +219,12 @@ impl StorageError {
         }
     }
 
+    /// Returns whether this says that something listed is no object: it lies where objects do, and
+    /// has no content or no name that one could have.
+    pub fn is_no_object(&self) -> bool {
+        matches!(self, Self::NotAnObject { .. } | Self::Invalid { .. })
+    }
+
     /// Returns the object this error speaks of, if it speaks of one.
     pub fn key(&self) -> Option<&StorageKey> {
         match self {
@@ -214,6 +233,7 @@ impl StorageError {
             | Self::Conflict { key, .. }
             | Self::Busy { key, .. }
             | Self::Closed { key, .. }
+            | Self::NotAnObject { key, .. }
             | Self::Failed { key, .. } => Some(key),
             Self::Invalid { .. } | Self::Unsupported { .. } => None,
         }
