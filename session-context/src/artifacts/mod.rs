@@ -170,7 +170,7 @@ impl Artifacts {
 
     /// Lists what lies directly among the artifacts but child sessions, by number, then by name.
     ///
-    /// What is no file or has no name a key can have is left out, and said in the log.
+    /// What is no file or has no name a key can have is left out; [`strays`](Self::strays) tells it.
     ///
     /// # Errors
     ///
@@ -182,6 +182,13 @@ impl Artifacts {
         found.retain(|meta| artifacts_key(&meta.key).is_none());
         found.sort_by_key(|meta| artifact_number(meta.key.file_name()).map_or(u64::MAX, |n| n));
         Ok(found)
+    }
+
+    /// Returns what lies among the artifacts, at any depth, and is no file or has no name a key can
+    /// have, which [`list`](Self::list) leaves out.
+    pub async fn strays(&self) -> Vec<StorageError> {
+        let (_, errors) = self.storage.list_all(Some(&self.prefix), ListOptions::default()).await;
+        errors.into_iter().filter(StorageError::is_no_object).collect()
     }
 
     /// Removes all artifacts, child sessions too, and returns how many objects there were.
@@ -213,12 +220,7 @@ fn without_strays(
     errors: Vec<StorageError>,
 ) -> Result<Vec<ObjectMeta>> {
     for error in errors {
-        let is_stray = match error.kind() {
-            StorageErrorKind::Invalid => true,
-            StorageErrorKind::Denied => error.key().is_some_and(|key| key.is_below(prefix)),
-            _ => false,
-        };
-        if !is_stray {
+        if !error.is_no_object() {
             return Err(error.into());
         }
         tracing::warn!(%prefix, %error, "what is no artifact lies among artifacts");

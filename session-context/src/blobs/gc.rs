@@ -85,6 +85,8 @@ pub struct GcPlan {
     pub files: u64,
     /// What could not be looked at; while there is such, nothing is moved.
     pub problems: Vec<StorageError>,
+    /// Pipes, sockets and devices, which hold nothing that could refer to a blob.
+    pub passed_over: Vec<StorageError>,
     grace: Duration,
     now: SystemTime,
 }
@@ -147,7 +149,7 @@ impl BlobStore {
                 let keys = keys.filter(|key| !self.is_blob(key));
                 new.extend(keys.filter(|key| seen.insert((at, key.clone()))).map(|k| (root, k)));
             }
-            if new.is_empty() || !problems.is_empty() {
+            if new.is_empty() || !problems.iter().all(is_special) {
                 break;
             }
             let total = done + new.len() as u64;
@@ -165,12 +167,14 @@ impl BlobStore {
         // The folder of blobs is listed twice.
         let mut told = HashSet::new();
         problems.retain(|problem| told.insert(problem.to_string()));
+        let (passed_over, problems) = problems.into_iter().partition(is_special);
         let mut plan = GcPlan {
             used: used.len() as u64,
             young: 0,
             unused: Vec::new(),
             files: done,
             problems,
+            passed_over,
             grace,
             now: options.now,
         };
@@ -250,6 +254,11 @@ impl GcPlan {
         let since = trashed_at(&meta.key).unwrap_or(meta.modified);
         self.now.duration_since(since).is_ok_and(|age| age >= self.grace)
     }
+}
+
+/// Returns whether what was met holds no bytes. A link may lead to some.
+fn is_special(problem: &StorageError) -> bool {
+    matches!(problem, StorageError::NotAnObject { kind: StorageErrorKind::Invalid, .. })
 }
 
 /// The name of the folder in the trash of what is moved at a time.

@@ -8,6 +8,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use tar::{Archive, Builder, EntryType, Header};
 
+use super::limits::{MAX_MANIFEST, TAR_OVERHEAD};
 use super::manifest::{self, Manifest, digest};
 use super::{Bundle, BundleError, BundleLimits};
 
@@ -20,22 +21,19 @@ const DIGEST: &str = "manifest.sha256";
 /// How a file begins that age encrypted.
 const ENCRYPTED: &[u8] = b"age-encryption.org/v1\n";
 
-/// The longest manifest, in bytes.
-const MAX_MANIFEST: u64 = 64 * 1024 * 1024;
-
-/// What tar adds to each file at most, in bytes: headers, a long name, and padding.
-const TAR_OVERHEAD: u64 = 4_096;
-
 impl Bundle {
     /// Writes the bundle; the same bundle gives the same bytes.
     ///
     /// # Errors
     ///
-    /// [`BundleError::Damaged`] if a file is too large for the format.
+    /// [`BundleError::LongNames`]; [`BundleError::Damaged`] if a file is too large for the format.
     pub fn to_bytes(&self) -> Result<Vec<u8>, BundleError> {
         let gzip = GzBuilder::new().write(Vec::new(), Compression::default());
         let mut tar = Builder::new(gzip);
         let manifest = manifest::write(self);
+        if manifest.len() as u64 > MAX_MANIFEST {
+            return Err(BundleError::LongNames { limit: MAX_MANIFEST });
+        }
         let mut write = || {
             add(&mut tar, MANIFEST, manifest.as_bytes())?;
             for (key, bytes) in &self.members {
@@ -64,12 +62,11 @@ impl Bundle {
         if !bytes.starts_with(&[0x1f, 0x8b]) {
             return Err(BundleError::NotABundle);
         }
-        let limit = limits.for_bundle(bytes.len());
         let (mut packed, left) = (bytes, Cell::new(MAX_MANIFEST + 2 * TAR_OVERHEAD));
         let mut archive = Archive::new(Capped { inner: GzDecoder::new(&mut packed), left: &left });
-        let read = read(&mut archive, limits, limit, &left);
+        let read = read(&mut archive, limits, &left);
         if left.get() == 0 {
-            return Err(BundleError::TooLarge { limit });
+            return Err(BundleError::TooLarge { limit: limits.max_bytes });
         }
         let bundle = read?;
         // The checksum stands at the end, behind what tar reads.
@@ -111,7 +108,6 @@ fn add(tar: &mut Builder<impl io::Write>, name: &str, bytes: &[u8]) -> io::Resul
 fn read(
     archive: &mut Archive<impl Read>,
     limits: &BundleLimits,
-    limit: u64,
     left: &Cell<u64>,
 ) -> Result<Bundle, BundleError> {
     let mut files = archive.entries().map_err(BundleError::damaged)?;
@@ -119,11 +115,9 @@ fn read(
         Err(BundleError::Damaged { .. }) => return Err(BundleError::NotABundle),
         read => read?,
     };
-    let too_large = || BundleError::TooLarge { limit };
-    let manifest = manifest::read(first.clone(), limits.max_members)?.ok_or_else(too_large)?;
-    let Manifest { sessions, members, redacted } = manifest;
-    let size = members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.bytes));
-    let size = size.filter(|size| *size <= limit).ok_or_else(too_large)?;
+    let Manifest { sessions, members, redacted } = manifest::read(first.clone(), limits)?;
+    let size = members.iter().fold(0_u64, |sum, member| sum.saturating_add(member.bytes));
+    limits.admit(size, members.len())?;
     left.set(size + TAR_OVERHEAD * (members.len() as u64 + 4));
     let mut bundle = Bundle { sessions, redacted, ..Bundle::default() };
     for member in members {

@@ -39,9 +39,24 @@ pub enum BundleError {
     },
     /// It holds more than is allowed.
     #[error(
-        "the bundle holds more than {limit} bytes or too many files; allow more if you trust it"
+        "the bundle holds more than {limit} bytes; allow more where it is packed and where it is \
+         unpacked, if you trust it"
     )]
     TooLarge {
+        /// What is allowed, in bytes.
+        limit: u64,
+    },
+    /// It holds more files than are allowed.
+    #[error("the bundle holds more than {limit} files; pack fewer sessions together")]
+    TooManyFiles {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// What it tells of its files and sessions is longer than is allowed.
+    #[error(
+        "the names and titles in the bundle have more than {limit} bytes; pack fewer sessions together"
+    )]
+    LongNames {
         /// What is allowed, in bytes.
         limit: u64,
     },

@@ -8,7 +8,7 @@ use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::layout::{BLOBS_DIR, SESSIONS_DIR, artifacts_key};
 use session_model::storage::StorageKey;
 
-use super::{Bundle, BundleError, BundledSession};
+use super::{Bundle, BundleError, BundleLimits, BundledSession};
 
 /// What a manifest calls its format.
 const FORMAT: &str = "session-bundle";
@@ -66,8 +66,8 @@ pub(super) fn write(bundle: &Bundle) -> String {
     format!("{manifest}\n")
 }
 
-/// Reads a manifest of so many files at most and checks every name in it; `None` if there are more.
-pub(super) fn read(bytes: Bytes, max_members: usize) -> Result<Option<Manifest>, BundleError> {
+/// Reads a manifest of no more files than are allowed and checks every name in it.
+pub(super) fn read(bytes: Bytes, limits: &BundleLimits) -> Result<Manifest, BundleError> {
     let json = RawJson::parse(bytes).map_err(BundleError::damaged)?;
     let fields = json.as_object().ok_or(BundleError::NotABundle)?;
     if fields.text("format").as_deref() != Some(FORMAT) {
@@ -84,9 +84,7 @@ pub(super) fn read(bytes: Bytes, max_members: usize) -> Result<Option<Manifest>,
         members: Vec::new(),
         redacted: fields.get("redacted").and_then(RawJson::as_bool).ok_or_else(incomplete)?,
     };
-    if list("sessions")?.items().len().max(list("members")?.items().len()) > max_members {
-        return Ok(None);
-    }
+    limits.admit(0, list("sessions")?.items().len().max(list("members")?.items().len()))?;
     for session in list("sessions")?.items() {
         let session = session.as_object().unwrap_or_default();
         let text = |name: &str| session.text(name).map(|text| text.into_owned());
@@ -105,7 +103,7 @@ pub(super) fn read(bytes: Bytes, max_members: usize) -> Result<Option<Manifest>,
         });
     }
     manifest.check()?;
-    Ok(Some(manifest))
+    Ok(manifest)
 }
 
 fn key_of(name: &str) -> Result<StorageKey, BundleError> {

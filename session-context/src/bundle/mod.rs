@@ -21,8 +21,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use session_model::BlobRef;
 use session_model::storage::StorageKey;
+use session_model::{BlobRef, Diagnostic};
 
 #[cfg(feature = "encrypt")]
 pub use encrypted::{decrypt, encrypt};
@@ -53,6 +53,7 @@ pub struct Bundle {
     members: BTreeMap<StorageKey, Bytes>,
     redacted: bool,
     missing: BTreeSet<BlobRef>,
+    left_out: Vec<Diagnostic>,
 }
 
 impl Bundle {
@@ -74,6 +75,20 @@ impl Bundle {
     /// Returns the blobs that are named and were not found, or were damaged, when it was gathered.
     pub fn missing_blobs(&self) -> &BTreeSet<BlobRef> {
         &self.missing
+    }
+
+    /// Makes sure that all of it is within limits.
+    ///
+    /// # Errors
+    ///
+    /// [`BundleError::TooLarge`], [`BundleError::TooManyFiles`].
+    pub fn ensure_within(&self, limits: &BundleLimits) -> Result<(), BundleError> {
+        limits.admit(self.size(), self.members.len())
+    }
+
+    /// Returns what lay among artifacts and is no file, such as a link or a pipe.
+    pub fn left_out(&self) -> &[Diagnostic] {
+        &self.left_out
     }
 
     /// Returns the size of everything in it, in bytes.

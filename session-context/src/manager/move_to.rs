@@ -172,7 +172,7 @@ impl SessionManager {
     async fn has_artifacts(&mut self) -> Result<bool> {
         let Some(prefix) = artifacts_key(&self.key) else { return Ok(false) };
         let (found, errors) = self.storage.list_all(Some(&prefix), ListOptions::default()).await;
-        match errors.into_iter().next() {
+        match errors.into_iter().find(|error| !error.is_no_object()) {
             Some(error) => Err(error.into()),
             None => Ok(!found.is_empty()),
         }
@@ -180,7 +180,10 @@ impl SessionManager {
 
     fn note_left_behind(&mut self, errors: &[StorageError]) {
         for error in errors {
-            let detail = format!("a copy moved with the session, the old one stays: {error}");
+            let detail = match error.is_no_object() {
+                true => format!("it stays where it was: {error}"),
+                false => format!("a copy moved with the session, the old one stays: {error}"),
+            };
             self.note(Diagnostic::new(DiagnosticCode::ArtifactLeftBehind, detail));
         }
     }

@@ -11,6 +11,7 @@ mod history;
 mod import;
 mod listing;
 mod navigation;
+mod odd_artifacts;
 mod operations;
 mod outputs;
 mod pitfalls;

@@ -16,7 +16,8 @@ const NOTE: &str =
 /// A directory with an agent directory of one session, its artifact, a blob, and a history.
 fn agent() -> Dir {
     let dir = Dir::new();
-    let entry = r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"hi"}}"#;
+    let entry =
+        r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"hi"}}"#;
     dir.write(SESSION, session(&[entry]));
     dir.write("agent/sessions/--w-app--/one/0.bash.log", "log");
     dir.write("agent/blobs/note", "blob");
@@ -61,7 +62,8 @@ fn what_is_no_regular_file_is_never_replaced() {
     symlink("pipe", at("to-pipe")).unwrap();
     symlink("folder", at("to-folder")).unwrap();
     symlink("nowhere", at("to-nothing")).unwrap();
-    let other = "and nothing but a regular file is replaced; write to standard output and lead that there";
+    let other =
+        "and nothing but a regular file is replaced; write to standard output and lead that there";
     refused(&dir, "pipe", &format!("pipe is a pipe, {other}"));
     refused(&dir, "to-pipe", &format!("to-pipe is a pipe, {other}"));
     refused(&dir, "socket", &format!("socket is a socket, {other}"));
@@ -77,8 +79,7 @@ fn what_is_no_regular_file_is_never_replaced() {
     }
     let kind = |name: &str| at(name).symlink_metadata().unwrap().file_type();
     assert!(kind("pipe").is_fifo() && kind("socket").is_socket() && kind("folder").is_dir());
-    for (link, target) in
-        [("to-pipe", "pipe"), ("to-folder", "folder"), ("to-nothing", "nowhere")]
+    for (link, target) in [("to-pipe", "pipe"), ("to-folder", "folder"), ("to-nothing", "nowhere")]
     {
         assert_eq!(fs::read_link(at(link)).unwrap(), Path::new(target));
     }
@@ -124,7 +125,11 @@ fn nothing_of_a_session_is_replaced() {
         "agent/history.db",
     ];
     for file in files {
-        refused(&dir, file, &format!("{file} belongs to the sessions themselves; name another file"));
+        refused(
+            &dir,
+            file,
+            &format!("{file} belongs to the sessions themselves; name another file"),
+        );
     }
     for file in ["elsewhere.jsonl", "hard"] {
         let error = format!("{file} is a session, which nothing else replaces; name another file");

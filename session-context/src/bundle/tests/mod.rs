@@ -1,6 +1,7 @@
 //! Bundles are what was packed to the byte, or refused.
 
 mod hostile;
+mod limits;
 #[cfg(feature = "export")]
 mod redacted;
 
@@ -58,7 +59,7 @@ fn source(storage: &Arc<MemoryStorage>, name: &str) -> BundleSource {
 }
 
 async fn gathered(storage: &Arc<MemoryStorage>) -> Bundle {
-    Bundle::gather(&[source(storage, KEY)], |_, _| {}).await.unwrap()
+    Bundle::gather(&[source(storage, KEY)], &BundleLimits::default(), |_, _| {}).await.unwrap()
 }
 
 fn read(bytes: &[u8]) -> Result<Bundle, BundleError> {
@@ -109,7 +110,7 @@ async fn a_session_travels_with_all_that_is_its_own() {
 async fn what_is_there_with_other_content_stops_all() {
     let (from, _) = filled().await;
     let sources = [source(&from, KEY), source(&from, "sessions/--w--/other.jsonl")];
-    let bundle = Bundle::gather(&sources, |_, _| {}).await.unwrap();
+    let bundle = Bundle::gather(&sources, &BundleLimits::default(), |_, _| {}).await.unwrap();
     let to = Arc::new(MemoryStorage::new());
     put(&to, "sessions/--w--/other.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n").await;
     let before = all(&to).await;
@@ -145,10 +146,12 @@ async fn a_session_from_elsewhere_gets_its_place() {
     let storage = Arc::new(MemoryStorage::new());
     put(&storage, "loose", "{\"type\":\"session\",\"id\":\"s\",\"cwd\":\"/w/app\"}\n").await;
     let mut loose = source(&storage, "loose");
-    let bundle = Bundle::gather(std::slice::from_ref(&loose), |_, _| {}).await.unwrap();
+    let bundle = Bundle::gather(std::slice::from_ref(&loose), &BundleLimits::default(), |_, _| {})
+        .await
+        .unwrap();
     assert_eq!(bundle.sessions()[0].key, key("sessions/--w-app--/loose.jsonl"));
     loose.bucket = Some("-app".to_owned());
-    let bundle = Bundle::gather(&[loose], |_, _| {}).await.unwrap();
+    let bundle = Bundle::gather(&[loose], &BundleLimits::default(), |_, _| {}).await.unwrap();
     assert_eq!(bundle.sessions()[0].key, key("sessions/-app/loose.jsonl"));
 }
 

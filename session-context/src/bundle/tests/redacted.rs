@@ -70,7 +70,7 @@ async fn names_keep_no_secret_and_stay_together() {
     put(&storage, &format!("{main}/{two}/0.[redacted-github-token].log"), "c").await;
     put(&storage, &format!("{main}/{two}/0.{one}.log"), "d").await;
     let source = source(&storage, &format!("{main}.jsonl"));
-    let bundle = Bundle::gather(&[source], |_, _| {}).await.unwrap();
+    let bundle = Bundle::gather(&[source], &BundleLimits::default(), |_, _| {}).await.unwrap();
     let (bundle, report) = bundle.redacted(|_, _| {}).unwrap();
     let hidden = "[redacted-github-token]";
     let main = format!("sessions/--w-{hidden}--/2026_{hidden}");

@@ -4,8 +4,8 @@ use session_context::artifacts::{Artifacts, artifact_number, child_sessions};
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
 use crate::Context;
-use crate::failure::Failure;
-use crate::output::look;
+use crate::failure::{Failure, chain};
+use crate::output::{look, say};
 
 /// List what belongs to a session beside its file, or print one artifact
 ///
@@ -39,6 +39,9 @@ impl ArtifactsArgs {
         }
         let found = artifacts.list().await?;
         let children = child_sessions(&*target.storage, &target.key).await?;
+        for stray in artifacts.strays().await {
+            say("warning", &format!("left out: {}", chain(&stray)));
+        }
         if context.json {
             let number = |n: u64| to_raw_json(&n).unwrap_or_default();
             let files: Vec<RawJson> = found

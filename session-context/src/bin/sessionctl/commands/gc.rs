@@ -83,6 +83,9 @@ impl Gc {
         } else {
             self.print(&plan, done.as_ref(), &mut context.out)?;
         }
+        for passed_over in &plan.passed_over {
+            say("warning", &chain(passed_over));
+        }
         let failed = done.iter().flat_map(|done| &done.problems);
         let problems: Vec<_> = plan.problems.iter().chain(failed).collect();
         for problem in &problems {

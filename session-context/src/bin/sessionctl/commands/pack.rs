@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use session_context::bundle::{Bundle, BundleSource};
+use session_context::bundle::{Bundle, BundleLimits, BundleSource};
 use session_context::redact::RedactionReport;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::layout::SESSIONS_DIR;
@@ -10,10 +10,17 @@ use session_model::layout::SESSIONS_DIR;
 use crate::Context;
 use crate::bar::Bar;
 use crate::failure::Failure;
+use crate::findings::report;
 use crate::new_file::{Inputs, STDOUT, write_file};
 use crate::output::{Output, count, say};
 #[cfg(feature = "encrypt")]
 use crate::passphrase::PassphraseArgs;
+
+/// A mebibyte.
+pub(super) const MIB: u64 = 1024 * 1024;
+
+/// How much a bundle may hold unless told otherwise, in MiB.
+pub(super) const MAX_SIZE_MIB: u64 = 2_048;
 
 /// Put sessions into one file, with their blobs, artifacts and child sessions
 ///
@@ -35,6 +42,10 @@ pub(crate) struct Pack {
     /// Replace FILE if it is there and a regular file, or a link to one
     #[arg(long)]
     force: bool,
+    /// Refuse to pack more than so many MiB; `unpack` takes the same option
+    #[arg(long, value_name = "MIB", default_value_t = MAX_SIZE_MIB,
+        value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    max_size: u64,
     /// Hide secrets; what is unpacked is no longer the same session then
     #[arg(long)]
     redact: bool,
@@ -63,8 +74,10 @@ impl Pack {
             sources.push(BundleSource { storage, key, blobs, bucket });
         }
         let bar = Bar::new();
-        let mut bundle = Bundle::gather(&sources, |done, all| bar.tell(done, all)).await?;
+        let limits = BundleLimits::default().max_bytes(self.max_size * MIB);
+        let mut bundle = Bundle::gather(&sources, &limits, |done, all| bar.tell(done, all)).await?;
         bar.pause();
+        report(bundle.left_out());
         for missing in bundle.missing_blobs() {
             say("warning", &format!("{missing} is missing or damaged, and not in the bundle"));
         }
@@ -79,6 +92,8 @@ impl Pack {
                 "sessions are packed to the byte, with all secrets in them (--redact hides them)";
             say("note", text);
         }
+        // Without its secrets it may be larger.
+        bundle.ensure_within(&limits)?;
         let bytes = self.sealed(bundle.to_bytes()?)?;
         if to_stdout {
             return Ok(context.out.bytes(&bytes)?);

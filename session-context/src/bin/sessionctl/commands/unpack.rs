@@ -5,21 +5,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "encrypt")]
-use session_context::bundle::{self, BundleError};
-use session_context::bundle::{Bundle, BundleLimits, BundledSession, Installed};
+use session_context::bundle;
+use session_context::bundle::{Bundle, BundleError, BundleLimits, BundledSession, Installed};
 use session_context::open_storage;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
 use crate::Context;
 use crate::bar::Bar;
+use crate::commands::pack::{MAX_SIZE_MIB, MIB};
 use crate::failure::Failure;
 use crate::output::{Output, count, say};
 #[cfg(feature = "encrypt")]
 use crate::passphrase::PassphraseArgs;
 use crate::store::text_of;
-
-/// A mebibyte.
-const MIB: u64 = 1024 * 1024;
 
 /// Put the sessions of a file that `pack` made into an agent directory
 ///
@@ -42,7 +40,7 @@ pub(crate) struct Unpack {
     #[arg(long)]
     dry_run: bool,
     /// Refuse a file that holds more than so many MiB
-    #[arg(long, value_name = "MIB", default_value_t = 2_048,
+    #[arg(long, value_name = "MIB", default_value_t = MAX_SIZE_MIB,
         value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
     #[cfg(feature = "encrypt")]
@@ -52,9 +50,8 @@ pub(crate) struct Unpack {
 
 impl Unpack {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let max_bytes = self.max_size * MIB;
-        let bytes = read(&self.file, max_bytes)?;
-        let limits = BundleLimits::default().max_bytes(max_bytes);
+        let limits = BundleLimits::default().max_bytes(self.max_size * MIB);
+        let bytes = read(&self.file, &limits)?;
         let bundle = match Bundle::from_bytes(&bytes, &limits) {
             #[cfg(feature = "encrypt")]
             Err(BundleError::Encrypted) => {
@@ -83,13 +80,16 @@ impl Unpack {
     }
 }
 
-/// Reads a file of a size that can be unpacked: packing never makes it much larger.
-fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+/// Reads a file that is no larger than a bundle within the limits can be.
+fn read(path: &Path, limits: &BundleLimits) -> Result<Vec<u8>, Failure> {
     let failed = |source| Failure::Input { what: path.display().to_string(), source };
-    let mut bytes = Vec::new();
+    let (mut bytes, most) = (Vec::new(), limits.max_packed());
     let file = File::open(path).map_err(failed)?;
-    file.take(max_bytes.saturating_add(MIB)).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    match bytes.len() as u64 > most {
+        true => Err(BundleError::TooLarge { limit: limits.max_bytes }.into()),
+        false => Ok(bytes),
+    }
 }
 
 fn print(bundle: &Bundle, done: Option<&Installed>, out: &mut Output) -> Result<(), Failure> {
