@@ -17,6 +17,8 @@ pub(crate) struct RemotePlace {
     prefix: Option<String>,
     #[cfg(feature = "redis")]
     replicas: u32,
+    #[cfg(feature = "redis")]
+    limits: session_store_indexed::remote::RemoteLimits,
 }
 
 /// Text that may hold a password.
@@ -37,10 +39,10 @@ impl RemotePlace {
         let options = query.split('&').filter(|option| !option.is_empty());
         let options = options.map(|option| option.split_once('=').unwrap_or((option, "")));
         let options: Vec<(&str, &str)> = options.collect();
-        let known = ["remote", "prefix", "replicas"];
+        let known = ["remote", "prefix", "replicas", "max-session", "max-object"];
         if options.iter().any(|(name, _)| !known.contains(name)) {
             return Err(super::open_storage::invalid(
-                "an indexed URL has the options remote, prefix and replicas; write %3F for ? in a path",
+                "an indexed URL has the options remote, prefix, replicas, max-session and max-object; write %3F for ? in a path",
             ));
         }
         if options.is_empty() {
@@ -63,11 +65,18 @@ impl RemotePlace {
             found.map(|(_, value)| percent_decoded(value)).transpose()
         };
         let Some(address) = option("remote")? else {
-            return Err(invalid("prefix and replicas belong to a remote; add remote=redis://…"));
+            return Err(invalid("all options belong to a remote; add remote=redis://…"));
         };
         let replicas = option("replicas")?.unwrap_or_else(|| "0".to_owned());
         let replicas = replicas.parse().map_err(|_| invalid("replicas is a number"))?;
-        let place = Self { address: Hidden(address), prefix: option("prefix")?, replicas };
+        let mut limits = session_store_indexed::remote::RemoteLimits::default();
+        if let Some(most) = option("max-session")? {
+            limits = limits.session_bytes(bytes_of(&most)?);
+        }
+        if let Some(most) = option("max-object")? {
+            limits = limits.object_bytes(bytes_of(&most)?);
+        }
+        let place = Self { address: Hidden(address), prefix: option("prefix")?, replicas, limits };
         // So that a mistake is told before anything is opened.
         place.remote()?;
         Ok(place)
@@ -85,6 +94,7 @@ impl RemotePlace {
             address = address.or_password(&password);
         }
         let mut options = RedisOptions::default();
+        options.limits = self.limits;
         if let Some(prefix) = &self.prefix {
             options.prefix.clone_from(prefix);
         }
@@ -102,6 +112,21 @@ impl RemotePlace {
         #[cfg(not(feature = "redis"))]
         Err(OpenStorageError::NoRemote { feature: "redis" })
     }
+}
+
+/// Reads a number of bytes, with `K`, `M` or `G` for the powers of 1,024.
+#[cfg(feature = "redis")]
+fn bytes_of(text: &str) -> Result<u64, OpenStorageError> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 1 << 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|digits| digits.checked_mul(unit));
+    bytes.ok_or_else(|| {
+        crate::open_storage::invalid("max-session and max-object are bytes, such as 500M or 2G")
+    })
 }
 
 /// Has a storage ask the remote for what is missing, and follow it.
@@ -131,7 +156,8 @@ mod tests {
 
     fn place(address: &str, prefix: Option<&str>, replicas: u32) -> RemotePlace {
         let prefix = prefix.map(str::to_owned);
-        RemotePlace { address: Hidden(address.to_owned()), prefix, replicas }
+        let limits = Default::default();
+        RemotePlace { address: Hidden(address.to_owned()), prefix, replicas, limits }
     }
 
     #[test]
@@ -145,7 +171,25 @@ mod tests {
         );
         let invalid = |reason: &str| Err(format!("invalid storage location: {reason}"));
         assert_eq!(parse("remote=redis://h&replicas=x"), invalid("replicas is a number"));
-        let alone = "prefix and replicas belong to a remote; add remote=redis://…";
+        let limited = |text: &str| {
+            let query = format!("remote=redis://h&{text}");
+            RemotePlace::parse(&query).map_err(|error| error.to_string())
+        };
+        let limits = place("redis://h", None, 0).limits;
+        for (text, limits) in [
+            ("max-session=3000000000", limits.session_bytes(3_000_000_000)),
+            ("max-session=2G&max-object=1M", limits.session_bytes(2 << 30).object_bytes(1 << 20)),
+            // Nothing publishes larger ones.
+            ("max-object=2G", limits.object_bytes(256 << 20)),
+        ] {
+            let wanted = RemotePlace { limits, ..place("redis://h", None, 0) };
+            assert_eq!(limited(text), Ok(Some(wanted)), "{text}");
+        }
+        let bytes = "max-session and max-object are bytes, such as 500M or 2G";
+        for text in ["max-session=", "max-session=-1", "max-object=99999999999G", "max-object=ü"] {
+            assert_eq!(limited(text), invalid(bytes), "{text}");
+        }
+        let alone = "all options belong to a remote; add remote=redis://…";
         assert_eq!(parse("prefix=x"), invalid(alone));
         assert_eq!(parse("remote=http://h"), Err("the storage cannot be opened".to_owned()));
     }

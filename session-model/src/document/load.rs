@@ -121,6 +121,20 @@ impl Scan {
         Ok(Self { header: Some(header), entries: loader.located_entries() })
     }
 
+    /// Reads the header of a session file alone, whatever comes behind it.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionDocument::load`].
+    pub fn header(file: &Bytes) -> Result<SessionHeader, LoadError> {
+        let options = LoadOptions::default();
+        let mut loader = Loader::new(file, 0, &options);
+        if file.starts_with(BOM) {
+            loader.at = BOM.len();
+        }
+        loader.header().map(|(header, _)| header)
+    }
+
     /// Reads whole lines from behind the header of a session file.
     pub fn lines(lines: &Bytes, options: &LoadOptions) -> Self {
         Self { header: None, entries: Loader::new(lines, 0, options).located_entries() }

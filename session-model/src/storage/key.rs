@@ -42,6 +42,13 @@ pub struct InvalidKey {
     reason: &'static str,
 }
 
+impl InvalidKey {
+    /// Returns the rule that is broken.
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+}
+
 impl StorageKey {
     /// Checks a text and makes it a key.
     ///

@@ -14,7 +14,7 @@ use super::{Connection, Held, PublishError, PublishOptions, Shared};
 use crate::DatabaseError;
 use crate::index::{self, Mark, Queue};
 use crate::outbox::{self, Agreed, BlockKind, Item, Row};
-use crate::remote::{Remote, SessionState};
+use crate::remote::{Checked, Remote, RemoteError, SessionState};
 use crate::sqlite::Database;
 
 pub(super) type Result<T, E = PublishError> = std::result::Result<T, E>;
@@ -89,7 +89,7 @@ impl Publisher {
         Ok(Self {
             database,
             storage,
-            remote,
+            remote: Arc::new(Checked::new(remote)),
             options,
             queue,
             clock,
@@ -163,15 +163,24 @@ impl Publisher {
                 if batch.is_full(&self.options) {
                     break 'rows;
                 }
-                match &row.item {
+                let done = match &row.item {
                     Item::Log { generation, stop } => {
-                        worked |= self.add(&mut batch, &row, *generation, *stop).await?;
+                        self.add(&mut batch, &row, *generation, *stop).await
                     }
                     // What the outbox has before it goes first.
                     _ if !batch.is_empty() => break 'rows,
-                    Item::Gone { moved_to } => worked |= self.remove(&row, moved_to).await?,
-                    Item::Object => worked |= self.put_row(&row).await?,
-                }
+                    Item::Gone { moved_to } => self.remove(&row, moved_to).await,
+                    Item::Object => self.put_row(&row).await,
+                };
+                worked |= match done {
+                    // What is wrong with one holds up nothing else.
+                    Err(PublishError::Remote(error @ RemoteError::Malformed { .. })) => {
+                        batch.spoil(&row.key);
+                        self.block(&row.key, BlockKind::Refused, &error.to_string())?;
+                        true
+                    }
+                    done => done?,
+                };
                 if batch.is_stopped() {
                     break 'rows;
                 }

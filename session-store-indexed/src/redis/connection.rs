@@ -7,7 +7,7 @@ use std::{
 };
 
 use redis::{
-    AsyncConnectionConfig, Cmd, Pipeline, Script, ServerErrorKind, Value,
+    AsyncConnectionConfig, Cmd, Pipeline, RedisError, Script, ServerErrorKind, Value,
     aio::MultiplexedConnection,
 };
 use session_model::storage::StorageKey;
@@ -15,9 +15,10 @@ use session_model::storage::StorageKey;
 use super::{
     InvalidAddress, RedisAddress,
     address::Finder,
+    diagnose,
     error::{of_client, of_server, of_value, unexpected},
 };
-use crate::remote::Result;
+use crate::remote::{RemoteError, Result};
 
 type Connection = Arc<MultiplexedConnection>;
 
@@ -58,9 +59,19 @@ impl Link {
             Ok(_) => Err(unexpected("a pipeline's answer")),
             Err(error) => {
                 self.close(&connection);
-                Err(of_client(&error))
+                Err(self.refused(&error).await)
             }
         }
+    }
+
+    /// Names what a connection failed for.
+    async fn refused(&self, error: &RedisError) -> RemoteError {
+        let address = match &self.finder {
+            Finder::One(client) => Some(client.get_connection_info().addr()),
+            #[cfg(feature = "redis-sentinel")]
+            Finder::Sentinels(..) => None,
+        };
+        diagnose::of_connect(address, error).await
     }
 
     /// Sends one command.
@@ -115,7 +126,10 @@ impl Link {
                 sentinels.connect(certificates.as_ref(), &self.config).await
             }
         };
-        let made = Arc::new(made.map_err(|error| of_client(&error))?);
+        let made = match made {
+            Ok(made) => Arc::new(made),
+            Err(error) => return Err(self.refused(&error).await),
+        };
         // Another call may have connected meanwhile; one connection keeps calls in order.
         Ok(Arc::clone(self.open().get_or_insert(made)))
     }

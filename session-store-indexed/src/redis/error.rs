@@ -3,7 +3,7 @@
 use redis::{ErrorKind, RedisError, ServerError, Value};
 use session_model::storage::StorageKey;
 
-use crate::remote::{RemoteError, Result};
+use crate::remote::{RemoteError, Result, shown};
 
 /// What a script says when chunks are missing.
 pub(super) const DAMAGED: &str = "DAMAGED";
@@ -19,9 +19,9 @@ pub(super) fn of_client(error: &RedisError) -> RemoteError {
             of_code(error.code().unwrap_or_default(), error.detail().unwrap_or_default())
         }
         ErrorKind::InvalidClientConfig | ErrorKind::UnexpectedReturnType | ErrorKind::Client => {
-            RemoteError::Protocol(error.to_string())
+            RemoteError::Protocol(shown(&error.to_string()))
         }
-        _ => RemoteError::Unavailable(error.to_string()),
+        _ => RemoteError::Unavailable(shown(&error.to_string())),
     }
 }
 
@@ -31,7 +31,16 @@ pub(super) fn of_value(value: Value, key: &StorageKey) -> Result<Value> {
         Value::ServerError(error) if error.code() == DAMAGED => {
             Err(RemoteError::Damaged(key.clone()))
         }
-        Value::ServerError(error) => Err(of_server(&error)),
+        Value::ServerError(error) => Err(match of_server(&error) {
+            // A key of another type, or a field that no number is.
+            RemoteError::Protocol(reason)
+                if ["WRONGTYPE", "OVERSIZE"].contains(&error.code())
+                    || error.details().is_some_and(|text| text.contains("script")) =>
+            {
+                RemoteError::Malformed { key: key.clone(), reason }
+            }
+            error => error,
+        }),
         value => Ok(value),
     }
 }
@@ -41,14 +50,16 @@ pub(super) fn of_server(error: &ServerError) -> RemoteError {
 }
 
 fn of_code(code: &str, detail: &str) -> RemoteError {
-    let text = format!("{code} {detail}");
+    let text = shown(&format!("{code} {detail}"));
     match code {
         "OOM" => RemoteError::Full(text),
         "READONLY" => RemoteError::ReadOnly(text),
         "NOPERM" | "NOAUTH" | "WRONGPASS" => RemoteError::Denied(text),
-        "LOADING" | "BUSY" | "MISCONF" | "NOREPLICAS" | "TRYAGAIN" | "CLUSTERDOWN"
-        // Those of a cluster are no fault of a session either.
-        | "MASTERDOWN" | "UNKILLABLE" | "NOSCRIPT" | "MOVED" | "ASK" | "CROSSSLOT" => RemoteError::Unavailable(text),
+        "LOADING" | "BUSY" | "MISCONF" | "NOREPLICAS" | "TRYAGAIN" | "MASTERDOWN"
+        | "UNKILLABLE" | "NOSCRIPT" => RemoteError::NotReady(text),
+        "MOVED" | "ASK" | "CROSSSLOT" | "CLUSTERDOWN" => RemoteError::Unfit(format!(
+            "it is a node of a Redis Cluster ({text}); give the address of a server of its own"
+        )),
         // Redis 7.0 speaks so of a script that lacks a right.
         _ if detail.contains("executing the script can't") => RemoteError::Denied(text),
         _ if detail.contains("No permissions") => RemoteError::Denied(text),

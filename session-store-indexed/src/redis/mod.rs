@@ -3,6 +3,7 @@
 mod address;
 mod check;
 mod connection;
+mod diagnose;
 mod error;
 mod keys;
 mod object;
@@ -19,6 +20,8 @@ pub use address::{InvalidAddress, RedisAddress};
 use connection::Link;
 use keys::Keys;
 
+use crate::remote::RemoteLimits;
+
 /// How a [`RedisRemote`] works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,11 +32,18 @@ pub struct RedisOptions {
     pub timeout: Duration,
     /// How many events the feed keeps; 100 000 by default.
     pub feed: usize,
+    /// How much the server may make this host take.
+    pub limits: RemoteLimits,
 }
 
 impl Default for RedisOptions {
     fn default() -> Self {
-        Self { prefix: "sessions:".to_owned(), timeout: Duration::from_secs(5), feed: 100_000 }
+        Self {
+            prefix: "sessions:".to_owned(),
+            timeout: Duration::from_secs(5),
+            feed: 100_000,
+            limits: RemoteLimits::default(),
+        }
     }
 }
 
@@ -58,6 +68,7 @@ pub struct RedisRemote {
     link: Link,
     keys: Keys,
     feed: usize,
+    limits: RemoteLimits,
 }
 
 impl RedisRemote {
@@ -72,7 +83,8 @@ impl RedisRemote {
             return Err(InvalidAddress { reason: "the prefix must not have `{`, `}` or `*`" });
         }
         let link = Link::new(address, options.timeout)?;
-        Ok(Self { link, keys: Keys::new(options.prefix), feed: options.feed.max(1) })
+        let RedisOptions { prefix, feed, limits, .. } = options;
+        Ok(Self { link, keys: Keys::new(prefix), feed: feed.max(1), limits })
     }
 }
 

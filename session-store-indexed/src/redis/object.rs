@@ -1,17 +1,18 @@
 //! Objects: written part by part beside what is there, then named.
 
 use bytes::Bytes;
-use redis::{Pipeline, Value};
-use session_model::storage::StorageKey;
+use redis::{FromRedisValue, Pipeline, Value};
+use session_model::storage::{MAX_KEY_BYTES, StorageKey};
 
 use super::{
     RedisRemote,
     connection::call,
     error::{of_value, unexpected},
+    remote::{key_of, left_out},
     scripts,
     session::{parse_digest, read},
 };
-use crate::remote::{Digest, Put, RemoteError, Result};
+use crate::remote::{Digest, MAX_OBJECT_BYTES, Names, Put, RemoteError, Result};
 
 /// Bytes in one part.
 const PART: usize = 256 << 10;
@@ -64,21 +65,33 @@ impl RedisRemote {
 
     pub(super) async fn read_object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
         let Some((digest, size)) = self.object_meta(key).await? else { return Ok(None) };
+        let malformed = |reason| RemoteError::Malformed { key: key.clone(), reason };
+        let limit = self.limits.object_bytes;
+        let size =
+            usize::try_from(size).ok().filter(|&size| size as u64 <= limit).ok_or_else(|| {
+                malformed(format!("it has {size} bytes; this host takes at most {limit}"))
+            })?;
+        if parse_digest(&digest).is_none() {
+            return Err(malformed("its field `digest` is no SHA-256".to_owned()));
+        }
         let mut bytes = Vec::new();
-        let numbers: Vec<_> = (0..size.div_ceil(PART)).collect();
-        for some in numbers.chunks(PARTS_AT_ONCE) {
-            let mut calls = Pipeline::with_capacity(some.len());
-            for &number in some {
-                let mut call = redis::cmd("GET");
-                call.arg(self.keys.object_part(key, &digest, number));
+        while bytes.len() < size {
+            let first = bytes.len() / PART;
+            let numbers = first..size.div_ceil(PART).min(first + PARTS_AT_ONCE);
+            let mut calls = Pipeline::with_capacity(numbers.len());
+            for number in numbers {
+                let mut call = redis::cmd("GETRANGE");
+                call.arg(self.keys.object_part(key, &digest, number)).arg(0).arg(PART - 1);
                 calls.add_command(call);
             }
             for answer in self.link.send(&calls).await? {
-                match of_value(answer, key)? {
-                    Value::BulkString(part) => bytes.extend_from_slice(&part),
-                    Value::Nil => return Err(RemoteError::Damaged(key.clone())),
-                    _ => return Err(unexpected("a part of an object")),
+                let Value::BulkString(part) = of_value(answer, key)? else {
+                    return Err(malformed("a part of it has another type".to_owned()));
+                };
+                if part.len() != PART.min(size - bytes.len()) {
+                    return Err(RemoteError::Damaged(key.clone()));
                 }
+                bytes.extend_from_slice(&part);
             }
         }
         if Digest::of(&bytes).to_string() != digest {
@@ -97,17 +110,26 @@ impl RedisRemote {
             call.arg(self.keys.object(key)).arg("digest");
             calls.add_command(call);
         }
-        let what = "an object's hash";
-        let digest = |(value, key)| match read::<Option<String>>(of_value(value, key)?, what)? {
-            Some(hex) => parse_digest(&hex).map(Some).ok_or_else(|| unexpected(what)),
-            None => Ok(None),
+        // One that cannot be read is the digest of nothing that can be here.
+        let none = Digest([0; 32]);
+        let digest = |(value, key)| match of_value(value, key) {
+            Ok(value) => Ok(match <Option<Vec<u8>>>::from_redis_value(value) {
+                Ok(None) => None,
+                Ok(Some(hex)) => {
+                    let hex = std::str::from_utf8(&hex).ok().and_then(parse_digest);
+                    Some(hex.unwrap_or(none))
+                }
+                Err(_) => Some(none),
+            }),
+            Err(RemoteError::Malformed { .. }) => Ok(Some(none)),
+            Err(error) => Err(error),
         };
         self.link.send(&calls).await?.into_iter().zip(keys).map(digest).collect()
     }
 
     pub(super) async fn unlink_object(&self, key: &StorageKey) -> Result<bool> {
         let mut call = call(&scripts::REMOVE_OBJECT, &[self.keys.object(key)]);
-        call.arg(PART);
+        call.arg(PART).arg(MAX_OBJECT_BYTES);
         let answer = self.link.run_one(&scripts::REMOVE_OBJECT, call, key).await?;
         let mut unlist = redis::cmd("ZREM");
         unlist.arg(self.keys.all("objects")).arg(key.as_str());
@@ -118,20 +140,29 @@ impl RedisRemote {
     pub(super) async fn object_names(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<StorageKey>> {
+    ) -> Result<Names> {
         // `0` follows `/`.
         let (first, end) = (format!("{prefix}/"), format!("({prefix}0"));
         let start = match after {
-            Some(after) if after.as_str() > first.as_str() => format!("({after}"),
+            Some(after) if after > first.as_str() => format!("({after}"),
             _ => format!("[{first}"),
         };
-        let mut call = redis::cmd("ZRANGEBYLEX");
-        call.arg(self.keys.all("objects")).arg(start).arg(end).arg("LIMIT").arg(0).arg(limit);
-        let names: Vec<String> = read(self.link.command(call).await?, "the objects")?;
-        let keys = names.iter().map(|name| StorageKey::new(name.as_str()));
-        keys.collect::<Result<_, _>>().map_err(|_| unexpected("the objects"))
+        let mut call = call(&scripts::NAMES, &[self.keys.all("objects")]);
+        call.arg(start).arg(end).arg(limit).arg(MAX_KEY_BYTES);
+        let answer = self.link.run_one(&scripts::NAMES, call, prefix).await?;
+        let names: Vec<Vec<u8>> = read(answer, "the objects")?;
+        let more = names.len() == limit;
+        let mut found = Names::default();
+        for name in names {
+            match key_of(&name) {
+                Ok(key) => found.keys.push(key),
+                Err(reason) => found.skipped.push(left_out(&name, reason)),
+            }
+            found.next = more.then(|| String::from_utf8_lossy(&name).into_owned());
+        }
+        Ok(found)
     }
 
     /// Lists an object once it is stored: what is listed is there, also on a replica that lags.
@@ -141,13 +172,19 @@ impl RedisRemote {
         self.link.command(list).await.map(drop)
     }
 
-    async fn object_meta(&self, key: &StorageKey) -> Result<Option<(String, usize)>> {
+    async fn object_meta(&self, key: &StorageKey) -> Result<Option<(String, u64)>> {
         let mut call = redis::cmd("HMGET");
         call.arg(self.keys.object(key)).arg(&["digest", "size"]);
-        let fields = self.link.command(call).await?;
-        match read::<(Option<String>, Option<usize>)>(fields, "an object's hash")? {
-            (Some(digest), Some(size)) => Ok(Some((digest, size))),
-            _ => Ok(None),
+        let mut calls = Pipeline::with_capacity(1);
+        calls.add_command(call);
+        let fields = of_value(self.link.send(&calls).await?.pop().unwrap_or_default(), key)?;
+        match <(Option<String>, Option<u64>)>::from_redis_value(fields) {
+            Ok((Some(digest), Some(size))) => Ok(Some((digest, size))),
+            Ok(_) => Ok(None),
+            Err(_) => {
+                let reason = "its hash has an unknown shape".to_owned();
+                Err(RemoteError::Malformed { key: key.clone(), reason })
+            }
         }
     }
 }

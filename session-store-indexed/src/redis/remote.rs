@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 use redis::Value;
-use session_model::storage::StorageKey;
+use session_model::storage::{MAX_KEY_BYTES, StorageKey};
 
 use super::{
     RedisRemote, check,
@@ -16,12 +16,16 @@ use super::{
 };
 use crate::remote::{
     AppendUnit, Applied, Change, Check, Claim, Claimed, Digest, Event, Feed, Fence, Listed,
-    MAX_OBJECT_BYTES, MAX_READ_BYTES, Page, Part, Position, Put, Remote, RemoteError, Result,
-    Rewrite, SessionState,
+    MAX_NUMBER, MAX_OBJECT_BYTES, MAX_READ_BYTES, Names, Page, Part, Position, Put, Remote,
+    RemoteError, RemoteLimits, Result, Rewrite, SessionState, Skipped,
 };
 
 #[async_trait]
 impl Remote for RedisRemote {
+    fn limits(&self) -> RemoteLimits {
+        self.limits
+    }
+
     async fn check(&self) -> Result<Check> {
         let info: String = read(self.link.command(redis::cmd("INFO")).await?, "INFO")?;
         check::of_info(&info)
@@ -113,7 +117,7 @@ impl Remote for RedisRemote {
 
     async fn state(&self, session: &StorageKey) -> Result<Option<SessionState>> {
         let mut states = self.states(std::slice::from_ref(session)).await?;
-        Ok(states.pop().flatten())
+        states.pop().unwrap_or(Ok(None))
     }
 
     async fn read(&self, session: &StorageKey, from: u64, limit: usize) -> Result<Option<Part>> {
@@ -129,45 +133,76 @@ impl Remote for RedisRemote {
 
     async fn list(&self, before: Option<u64>, limit: usize) -> Result<Page> {
         let end = before.map_or("+inf".to_owned(), |before| format!("({before}"));
-        let mut call = redis::cmd("ZREVRANGEBYSCORE");
-        call.arg(self.keys.all("sessions")).arg(end).arg("-inf").arg("WITHSCORES");
-        call.arg("LIMIT").arg(0).arg(limit.saturating_add(1));
-        let mut rows: Vec<(String, f64)> = read(self.link.command(call).await?, "the listing")?;
+        let mut call = call(&scripts::LIST, &[self.keys.all("sessions")]);
+        call.arg(end).arg(limit.saturating_add(1)).arg(MAX_KEY_BYTES);
+        let mut pipeline = redis::Pipeline::with_capacity(1);
+        pipeline.add_command(call);
+        let answer = self.link.run(&scripts::LIST, &pipeline).await?.pop().unwrap_or_default();
+        if let Value::ServerError(error) = &answer {
+            return Err(of_server(error));
+        }
+        let mut rows: Vec<(Vec<u8>, f64)> = read(answer, "the listing")?;
         let more = rows.len() > limit;
         rows.truncate(limit);
-        let keys: Result<Vec<_>, _> = rows.iter().map(|(key, _)| StorageKey::new(key)).collect();
-        let keys = keys.map_err(|_| unexpected("the listing"))?;
-        // Microseconds are below 2^53, so that a score holds them exactly.
-        let times: Vec<_> = rows.iter().map(|&(_, score)| score as u64).collect();
-        let states = self.states(&keys).await?;
-        let next = times.last().copied().filter(|_| more);
-        let sessions = keys
-            .into_iter()
-            .zip(times)
-            .zip(states)
-            .filter_map(|((session, activity), state)| {
-                Some(Listed { session, activity, state: state? })
-            })
-            .collect();
-        Ok(Page { sessions, next })
+        // Microseconds are below 2^53, so that a score holds them exactly; below 0 there are none.
+        let last = rows.last().map(|&(_, score)| score).filter(|&score| more && score > 0.0);
+        let next = last.map(|score| score as u64);
+        let (mut skipped, mut keys, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, score) in rows {
+            match key_of(&name) {
+                Err(reason) => skipped.push(left_out(&name, reason)),
+                Ok(key) if !(0.0..=MAX_NUMBER as f64).contains(&score) => {
+                    skipped.push(Skipped::new(key.as_str(), format!("its time is {score}")));
+                }
+                Ok(key) => {
+                    keys.push(key);
+                    times.push(score as u64);
+                }
+            }
+        }
+        let mut sessions = Vec::new();
+        for ((session, activity), state) in keys.iter().zip(times).zip(self.states(&keys).await?) {
+            match state {
+                Ok(Some(state)) => {
+                    sessions.push(Listed { session: session.clone(), activity, state });
+                }
+                // It is listed before it is there, and after it was removed by hand.
+                Ok(None) => {}
+                Err(RemoteError::Malformed { reason, .. }) => {
+                    skipped.push(Skipped::new(session.as_str(), reason));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Page { sessions, skipped, next })
     }
 
     async fn feed(&self, after: u64, limit: usize) -> Result<Feed> {
         let keys = ["info", "feed"].map(|name| self.keys.all(name));
         let mut call = call(&scripts::FEED, &keys);
-        call.arg(after).arg(limit);
+        call.arg(after).arg(limit).arg(MAX_KEY_BYTES);
         let mut pipeline = redis::Pipeline::with_capacity(1);
         pipeline.add_command(call);
         let answer = self.link.run(&scripts::FEED, &pipeline).await?.pop().unwrap_or_default();
         if let Value::ServerError(error) = &answer {
             return Err(of_server(error));
         }
-        type Row = (String, Vec<String>);
+        type Row = (String, Vec<Vec<u8>>);
         let (floor, last, rows): (u64, u64, Vec<Row>) = read(answer, "the feed")?;
-        let events: Option<Vec<_>> = rows.into_iter().map(event).collect();
-        let events = events.ok_or_else(|| unexpected("the feed"))?;
-        let next = events.last().map_or(after, |event| event.at);
-        Ok(Feed { events, next, complete: after >= floor && after <= last })
+        let more = rows.len() == limit;
+        let (mut events, mut skipped, mut next) = (Vec::new(), Vec::new(), after);
+        for (id, fields) in rows {
+            let at = id.split_once('-').and_then(|(at, _)| at.parse().ok());
+            let at = at.ok_or_else(|| unexpected("the feed"))?;
+            next = at;
+            match event(at, &fields) {
+                Ok(event) => events.push(event),
+                Err(reason) => {
+                    skipped.push(left_out(fields.get(1).map_or(&[], |name| name), reason));
+                }
+            }
+        }
+        Ok(Feed { events, skipped, more, next, complete: after >= floor && after <= last })
     }
 
     async fn put_object(&self, key: &StorageKey, bytes: Bytes) -> Result<Put> {
@@ -184,9 +219,9 @@ impl Remote for RedisRemote {
     async fn list_objects(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<StorageKey>> {
+    ) -> Result<Names> {
         self.object_names(prefix, after, limit).await
     }
 
@@ -229,17 +264,28 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn event((id, fields): (String, Vec<String>)) -> Option<Event> {
-    let [_, session, _, change] = &fields[..] else { return None };
-    let change = match change.as_str() {
+/// Reads a key that the server names.
+pub(super) fn key_of(name: &[u8]) -> Result<StorageKey, &'static str> {
+    let name = std::str::from_utf8(name).map_err(|_| "its name is no UTF-8")?;
+    StorageKey::new(name).map_err(|error| error.reason())
+}
+
+pub(super) fn left_out(name: &[u8], reason: &str) -> Skipped {
+    Skipped::new(&String::from_utf8_lossy(name), reason)
+}
+
+fn event(at: u64, fields: &[Vec<u8>]) -> Result<Event, &'static str> {
+    let unknown = "an event of an unknown shape";
+    let [_, session, _, change] = fields else { return Err(unknown) };
+    let session = key_of(session)?;
+    let change = match std::str::from_utf8(change).map_err(|_| unknown)? {
         "-" => Change::Removed,
         written => {
-            let (generation, length) = written.split_once(' ')?;
-            let position =
-                Position { generation: generation.parse().ok()?, length: length.parse().ok()? };
+            let (generation, length) = written.split_once(' ').ok_or(unknown)?;
+            let number = |text: &str| text.parse().map_err(|_| unknown);
+            let position = Position { generation: number(generation)?, length: number(length)? };
             Change::Written(position)
         }
     };
-    let at = id.split_once('-')?.0.parse().ok()?;
-    Some(Event { at, session: StorageKey::new(session).ok()?, change })
+    Ok(Event { at, session, change })
 }

@@ -20,11 +20,14 @@ scripts! {
     CLAIM = PRELUDE, "lua/claim.lua";
     COMMIT = PRELUDE, "lua/commit.lua";
     FEED = "", "lua/feed.lua";
+    LIST = "", "lua/list.lua";
+    NAMES = "", "lua/names.lua";
     NOTIFY = "", "lua/notify.lua";
     PUT_OBJECT = "", "lua/put_object.lua";
     READ = PRELUDE, "lua/read.lua";
     RELEASE = PRELUDE, "lua/release.lua";
     REMOVE = PRELUDE, "lua/remove.lua";
     REMOVE_OBJECT = "", "lua/remove_object.lua";
+    STATE = "", "lua/state.lua";
     SWEEP = PRELUDE, "lua/sweep.lua";
 }

@@ -11,11 +11,15 @@ use super::{
     scripts,
 };
 use crate::remote::{
-    AppendUnit, Applied, Digest, Fence, Position, RemoteError, Result, SessionState, Tombstone,
+    AppendUnit, Applied, Digest, Fence, MAX_META_BYTES, Position, RemoteError, Result,
+    SessionState, Tombstone, shown,
 };
 
 /// What the feed is told of a session.
 pub(super) type News<'a> = (&'a StorageKey, Option<Position>);
+
+/// How often chunks are removed after a change, up to 16 GiB; the next change goes on.
+const MAX_SWEEPS: usize = 1024;
 
 const FIELDS: [&str; 8] = ["epoch", "owner", "gen", "len", "digest", "meta", "gone", "moved"];
 
@@ -71,34 +75,32 @@ impl RedisRemote {
 
     /// Removes chunks that no log has any more; what an interruption leaves, the next call takes.
     pub(super) async fn sweep(&self, session: &StorageKey) -> Result<()> {
-        loop {
+        for _ in 0..MAX_SWEEPS {
             let call = call(&scripts::SWEEP, &[self.keys.session(session)]);
             if self.link.run_one(&scripts::SWEEP, call, session).await? == Value::Int(0) {
                 return Ok(());
             }
         }
+        Ok(())
     }
 
-    /// The states of sessions, in order.
+    /// The states of sessions, in order; one that cannot be read is an error of its own.
     pub(super) async fn states(
         &self,
         sessions: &[StorageKey],
-    ) -> Result<Vec<Option<SessionState>>> {
+    ) -> Result<Vec<Result<Option<SessionState>>>> {
         let mut calls = Pipeline::with_capacity(sessions.len());
         for session in sessions {
-            let mut call = redis::cmd("HMGET");
-            call.arg(self.keys.session(session)).arg(&FIELDS);
+            let mut call = call(&scripts::STATE, &[self.keys.session(session)]);
+            call.arg(MAX_META_BYTES).arg(&FIELDS);
             calls.add_command(call);
         }
         if sessions.is_empty() {
             return Ok(Vec::new());
         }
-        let answers = self.link.send(&calls).await?;
-        answers
-            .into_iter()
-            .zip(sessions)
-            .map(|(value, session)| state(of_value(value, session)?))
-            .collect()
+        let answers = self.link.run(&scripts::STATE, &calls).await?;
+        let state = |(value, session)| state(of_value(value, session)?, session);
+        Ok(answers.into_iter().zip(sessions).map(state).collect())
     }
 }
 
@@ -130,42 +132,51 @@ pub(super) fn applied(value: Value) -> Result<(Applied, Option<Position>)> {
     })
 }
 
-fn state(value: Value) -> Result<Option<SessionState>> {
-    let what = "a session's hash";
-    type Fields = (
-        Option<u64>,
-        Option<String>,
-        Option<u64>,
-        Option<u64>,
-        Option<String>,
-        Option<Vec<u8>>,
-        Option<String>,
-        Option<String>,
-    );
-    let (epoch, owner, generation, length, digest, meta, gone, moved): Fields = read(value, what)?;
-    let Some(epoch) = epoch else { return Ok(None) };
-    let moved_to = match moved.as_deref() {
-        None | Some("") => None,
-        Some(key) => Some(StorageKey::new(key).map_err(|_| unexpected(what))?),
+fn state(value: Value, session: &StorageKey) -> Result<Option<SessionState>> {
+    let malformed = |reason: String| RemoteError::Malformed { key: session.clone(), reason };
+    let fields = <Vec<Option<Vec<u8>>>>::from_redis_value(value)
+        .ok()
+        .and_then(|fields| <[Option<Vec<u8>>; FIELDS.len()]>::try_from(fields).ok())
+        .ok_or_else(|| malformed("its hash has an unknown shape".to_owned()))?;
+    let text = |name: &str, field: Option<Vec<u8>>| {
+        let utf8 = |_| malformed(format!("its field `{name}` is no text"));
+        field.map(|field| String::from_utf8(field).map_err(utf8)).transpose()
     };
-    let tombstone = match gone {
+    let number = |name: &str, field: Option<Vec<u8>>| {
+        let invalid = |_| malformed(format!("its field `{name}` is no number"));
+        text(name, field)?.map(|field| field.parse::<u64>().map_err(invalid)).transpose()
+    };
+    let [epoch, owner, generation, length, digest, meta, gone, moved] = fields;
+    let Some(epoch) = number("epoch", epoch)? else { return Ok(None) };
+    let moved_to = match text("moved", moved)?.as_deref() {
+        None | Some("") => None,
+        Some(to) => Some(StorageKey::new(to).map_err(|error| {
+            malformed(format!("it was moved to {}: {}", shown(to), error.reason()))
+        })?),
+    };
+    let tombstone = match text("gone", gone)? {
         None => None,
         Some(by) => {
             let by = by.split_once(' ').and_then(|(epoch, owner)| {
                 Some(Fence { epoch: epoch.parse().ok()?, owner: owner.to_owned() })
             });
-            Some(Tombstone { by: by.ok_or_else(|| unexpected(what))?, moved_to })
+            let by = by.ok_or_else(|| malformed("its field `gone` names no claim".to_owned()))?;
+            Some(Tombstone { by, moved_to })
         }
     };
-    let digest =
-        digest.map(|hex| parse_digest(&hex).ok_or_else(|| unexpected(what))).transpose()?;
+    let digest = text("digest", digest)?
+        .map(|hex| {
+            parse_digest(&hex)
+                .ok_or_else(|| malformed("its field `digest` is no SHA-256".to_owned()))
+        })
+        .transpose()?;
     Ok(Some(SessionState {
         position: Position {
-            generation: generation.unwrap_or_default(),
-            length: length.unwrap_or_default(),
+            generation: number("gen", generation)?.unwrap_or_default(),
+            length: number("len", length)?.unwrap_or_default(),
         },
         digest,
-        fence: Fence { epoch, owner: owner.unwrap_or_default() },
+        fence: Fence { epoch, owner: text("owner", owner)?.unwrap_or_default() },
         meta: Bytes::from(meta.unwrap_or_default()),
         tombstone,
     }))

@@ -34,14 +34,41 @@ pub enum RemoteError {
     /// Bytes of a session or object are missing or wrong.
     #[error("the remote has lost bytes of {0}; write it anew from a host that has it")]
     Damaged(StorageKey),
+    /// What the remote says of one session or object cannot be used; nothing here was changed.
+    #[error("what the remote says of {key} cannot be used: {reason}")]
+    Malformed {
+        /// What it is about.
+        key: StorageKey,
+        /// Why.
+        reason: String,
+    },
+    /// The server answers, and cannot take or give anything just now.
+    #[error("the remote is not ready ({0}); the same call can be sent again")]
+    NotReady(String),
+    /// There is no connection that keeps others out, or none of the kind the server speaks.
+    #[error("no secure connection to the remote: {0}")]
+    Tls(String),
     /// The server answered something this program does not understand.
     #[error("the remote answers unexpectedly: {0}")]
     Protocol(String),
 }
 
 impl RemoteError {
-    /// Whether the same call can succeed later without anybody changing it.
+    /// Returns whether the same call can succeed later: its reason is the server, and not what the
+    /// call is about.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Full(_) | Self::ReadOnly(_) | Self::Denied(_))
+        match self {
+            Self::Unavailable(_)
+            | Self::NotReady(_)
+            | Self::Full(_)
+            | Self::ReadOnly(_)
+            | Self::Denied(_)
+            | Self::Tls(_)
+            | Self::Unfit(_) => true,
+            Self::Invalid { .. }
+            | Self::Malformed { .. }
+            | Self::Damaged(_)
+            | Self::Protocol(_) => false,
+        }
     }
 }

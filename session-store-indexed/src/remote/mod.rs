@@ -3,10 +3,14 @@
 //! [`Remote`] is small on purpose: a server with scripts, a bucket with conditional writes and an
 //! SQL database can all keep its promises. [`FakeRemote`] keeps them in memory, with faults.
 
+mod checked;
 mod error;
 mod fake;
+mod key;
+mod limits;
 mod meta;
 mod rename;
+mod skipped;
 mod types;
 mod unit;
 
@@ -16,12 +20,19 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use session_model::storage::StorageKey;
 
+pub use checked::Checked;
 pub use error::RemoteError;
 pub use fake::{FakeFaults, FakeRemote};
+pub use key::KeyKind;
+pub use limits::{MAX_LISTED, MAX_NUMBER, RemoteLimits};
 pub use meta::SessionMeta;
 pub use rename::rename;
+#[cfg(feature = "redis")]
+pub(crate) use skipped::shown;
+pub use skipped::{Skipped, SkippedRows};
 pub use types::{
-    Change, Check, Claim, Claimed, Event, Feed, Listed, Page, Part, Put, SessionState, Tombstone,
+    Change, Check, Claim, Claimed, Event, Feed, Listed, Names, Page, Part, Put, SessionState,
+    Tombstone,
 };
 pub use unit::{AppendUnit, Applied, Digest, Fence, Position, Rewrite};
 
@@ -51,11 +62,21 @@ pub const MAX_READ_BYTES: usize = 1 << 20;
 /// - Timestamps are microseconds. Every change has one, no two changes have the same, and a later
 ///   change has a higher one.
 ///
+/// # What is not promised
+///
+/// That what is answered is right. [`Checked`] refuses keys, lengths and numbers that nothing of
+/// this crate writes; publishers and replicas put it around every remote.
+///
 /// # Cancel safety
 ///
 /// A cancelled call may or may not have happened, as after [`RemoteError::Unavailable`].
 #[async_trait]
 pub trait Remote: Debug + Send + Sync + 'static {
+    /// Returns how much the remote may make this host take.
+    fn limits(&self) -> RemoteLimits {
+        RemoteLimits::default()
+    }
+
     /// Connects, and looks whether the server is fit to keep sessions.
     ///
     /// # Errors
@@ -153,14 +174,16 @@ pub trait Remote: Debug + Send + Sync + 'static {
 
     /// Lists the keys of objects below a prefix, sorted, `limit` at most, those after `after` only.
     ///
+    /// `after` is [`Names::next`] of the part before.
+    ///
     /// An object is listed once it is stored whole. One that is stored or removed meanwhile may be
     /// listed or not.
     async fn list_objects(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<StorageKey>>;
+    ) -> Result<Names>;
 
     /// Tells the digests of objects, in order; `None` for one that is not stored.
     async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>>;

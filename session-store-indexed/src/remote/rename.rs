@@ -40,7 +40,7 @@ async fn copy(
     (to, fence): (&StorageKey, &Fence),
 ) -> Result<Applied> {
     let target = remote.state(to).await?.map_or(0, |state| state.position.generation);
-    let generation = source.position.generation.max(target) + 1;
+    let generation = source.position.generation.max(target).saturating_add(1);
     let begun = remote.begin_rewrite(to, fence, generation).await?;
     if begun != Applied::Ok {
         return Ok(begun);

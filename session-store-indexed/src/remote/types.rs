@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use session_model::storage::StorageKey;
 
-use super::{Digest, Fence, Position, RemoteError, SessionMeta};
+use super::{Digest, Fence, Position, RemoteError, SessionMeta, Skipped};
 
 /// What a server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub struct Listed {
 pub struct Page {
     /// The sessions, the last active first.
     pub sessions: Vec<Listed>,
+    /// What is listed and cannot be used.
+    pub skipped: Vec<Skipped>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<u64>,
 }
@@ -127,10 +129,25 @@ pub struct Event {
 pub struct Feed {
     /// The events, the oldest first.
     pub events: Vec<Event>,
+    /// What is told and cannot be used.
+    pub skipped: Vec<Skipped>,
+    /// Whether more events wait already.
+    pub more: bool,
     /// Where to go on.
     pub next: u64,
     /// False if events after the asked timestamp were dropped or lost: list the sessions anew.
     pub complete: bool,
+}
+
+/// A part of a list of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Their keys, sorted.
+    pub keys: Vec<StorageKey>,
+    /// What is listed and cannot be used.
+    pub skipped: Vec<Skipped>,
+    /// What the next part comes after; `None` at the end.
+    pub next: Option<String>,
 }
 
 /// What became of an object.

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use memchr::memrchr;
+use session_model::document::Scan;
 use session_model::storage::StorageKey;
 use sha2::{Digest as _, Sha256};
 
 use super::{Replica, Result};
-use crate::remote::{Digest, MAX_READ_BYTES, Position, SessionState};
+use crate::remote::{Digest, MAX_READ_BYTES, Position, RemoteError, SessionState};
 
 /// Whole lines of a session, from where they were asked for.
 #[derive(Debug)]
@@ -38,6 +39,10 @@ impl Replica {
     /// Reads the log from `from`, where `hasher` is at, to the end that `state` names.
     ///
     /// A record that is not there to its end yet is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Malformed`] if what the log begins with is no session's header.
     pub(super) async fn fetch(
         &self,
         session: &StorageKey,
@@ -46,7 +51,8 @@ impl Replica {
         hasher: Sha256,
     ) -> Result<Fetched> {
         let Position { generation, length } = state.position;
-        let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
+        // It grows with what comes: a length is only what the remote says.
+        let mut bytes = Vec::new();
         while from + (bytes.len() as u64) < length {
             let at = from + bytes.len() as u64;
             let limit = usize::try_from(length - at).unwrap_or(usize::MAX).min(MAX_READ_BYTES);
@@ -67,6 +73,13 @@ impl Replica {
         bytes.truncate(memrchr(b'\n', &bytes).map_or(0, |last| last + 1));
         let hasher = hasher.chain_update(&bytes);
         let position = Position { generation, length: from + bytes.len() as u64 };
-        Ok(Fetched::Lines(Lines { bytes: bytes.into(), hasher, position }))
+        let bytes = Bytes::from(bytes);
+        if from == 0 && !bytes.is_empty() {
+            Scan::header(&bytes).map_err(|error| RemoteError::Malformed {
+                key: session.clone(),
+                reason: format!("it is no session: {error}"),
+            })?;
+        }
+        Ok(Fetched::Lines(Lines { bytes, hasher, position }))
     }
 }

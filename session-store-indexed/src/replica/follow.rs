@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use session_model::storage::StorageKey;
 
+use super::list::Listing;
 use super::{Outcome, Pulled, Replica, ReplicaError, Result, found};
-use crate::remote::SessionState;
+use crate::remote::{RemoteError, SessionState, Skipped, SkippedRows};
 
-/// How many events, or listed sessions, are asked for at once.
+/// How many events are asked for at once.
 const PAGE: usize = 1000;
 
 /// How far the changes on a remote were followed.
@@ -20,6 +21,8 @@ pub struct Cursor {
     at: Option<u64>,
     /// Sessions that changed and could not be brought up to date yet.
     open: BTreeSet<StorageKey>,
+    /// What was left out since it was last taken.
+    skipped: SkippedRows,
 }
 
 /// Which sessions are followed.
@@ -39,6 +42,8 @@ pub struct Followed {
     pub sessions: Vec<(StorageKey, Result<Pulled>)>,
     /// Whether more changes wait already.
     pub more: bool,
+    /// What the remote named and cannot be used.
+    pub skipped: SkippedRows,
 }
 
 impl Cursor {
@@ -55,6 +60,11 @@ impl Cursor {
     /// Has a session tried again with the next step.
     pub fn try_again(&mut self, session: StorageKey) {
         self.open.insert(session);
+    }
+
+    /// Returns what the remote named and could not be used, since the last call or step.
+    pub fn take_skipped(&mut self) -> SkippedRows {
+        std::mem::take(&mut self.skipped)
     }
 
     /// Follows these sessions only, and fetches those that are missing here.
@@ -78,22 +88,37 @@ impl Replica {
         let more = match cursor.at {
             None => self.list_anew(cursor).await?,
             Some(after) => {
-                let feed = self.remote.feed(after, PAGE).await?;
-                if feed.complete {
-                    let more = feed.events.len() == PAGE;
-                    cursor.open.extend(feed.events.into_iter().map(|event| event.session));
-                    cursor.at = Some(feed.next);
-                    more
-                } else {
-                    cursor.at = None;
-                    self.list_anew(cursor).await?
+                let feed = match self.remote.feed(after, PAGE).await {
+                    // A feed that is none says nothing of the sessions.
+                    Err(error @ RemoteError::Protocol(_)) => {
+                        cursor.skipped.add(vec![Skipped::new("the feed of changes", error)]);
+                        None
+                    }
+                    feed => Some(feed?).filter(|feed| feed.complete),
+                };
+                match feed {
+                    Some(feed) => {
+                        cursor.open.extend(feed.events.into_iter().map(|event| event.session));
+                        cursor.skipped.add(feed.skipped);
+                        cursor.at = Some(feed.next);
+                        feed.more
+                    }
+                    None => {
+                        cursor.at = None;
+                        self.list_anew(cursor).await?
+                    }
                 }
             }
         };
         let mut sessions = Vec::new();
         for session in std::mem::take(&mut cursor.open) {
-            if !self.is_in(&cursor.scope, &session).await? {
-                continue;
+            match self.is_in(&cursor.scope, &session).await {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => {
+                    sessions.push((session, Err(error)));
+                    continue;
+                }
             }
             // What this host writes itself is nothing to fetch, once what was there is.
             let epoch = self.local.agreed(&session)?.map_or(0, |agreed| agreed.epoch);
@@ -111,7 +136,7 @@ impl Replica {
             }
             sessions.push((session, pulled));
         }
-        Ok(Followed { sessions, more })
+        Ok(Followed { sessions, more, skipped: cursor.take_skipped() })
     }
 
     /// Lists the sessions to begin with, for a caller that pulls them one by one; those that it
@@ -124,7 +149,8 @@ impl Replica {
         self.list_anew(cursor).await?;
         let mut found = Vec::new();
         for session in std::mem::take(&mut cursor.open) {
-            if self.is_in(&cursor.scope, &session).await? {
+            // One that cannot be looked at fails alone, when it is pulled.
+            if !matches!(self.is_in(&cursor.scope, &session).await, Ok(false)) {
                 found.push(session);
             }
         }
@@ -134,14 +160,14 @@ impl Replica {
     /// Notes every session of the remote as changed. What changes meanwhile is in the feed, since
     /// the cursor is where the list began.
     async fn list_anew(&self, cursor: &mut Cursor) -> Result<bool> {
-        let mut page = self.remote.list(None, PAGE).await?;
-        let at = page.sessions.first().map_or(0, |listed| listed.activity);
-        loop {
-            cursor.open.extend(page.sessions.into_iter().map(|listed| listed.session));
-            let Some(next) = page.next else { break };
-            page = self.remote.list(Some(next), PAGE).await?;
+        let mut listing = Listing::default();
+        let mut at = None;
+        while let Some(sessions) = listing.next(&*self.remote).await? {
+            at = at.or(sessions.first().map(|listed| listed.activity));
+            cursor.open.extend(sessions.into_iter().map(|listed| listed.session));
         }
-        cursor.at = Some(at);
+        cursor.skipped.add_all(listing.skipped);
+        cursor.at = Some(at.unwrap_or_default());
         Ok(false)
     }
 

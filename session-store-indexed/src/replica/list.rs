@@ -7,7 +7,9 @@ use session_model::storage::StorageKey;
 
 use super::{Replica, Result};
 use crate::index::{IndexedSession, SessionFilter};
-use crate::remote::{Fence, Position, SessionMeta};
+use crate::remote::{
+    Fence, Listed, MAX_LISTED, Position, Remote, SessionMeta, Skipped, SkippedRows,
+};
 
 /// How many sessions are asked for at once.
 const PAGE: usize = 1000;
@@ -49,6 +51,16 @@ pub struct SharedRow {
     pub remote: Option<RemoteSession>,
 }
 
+/// The list of both.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SharedRows {
+    /// The sessions, the last active first.
+    pub rows: Vec<SharedRow>,
+    /// What the remote lists and cannot be used.
+    pub skipped: SkippedRows,
+}
+
 impl SharedRow {
     /// Returns where the session is.
     pub fn origin(&self) -> Origin {
@@ -70,12 +82,12 @@ impl SharedRow {
 impl Replica {
     /// Lists the sessions of this host and of the remote, the last active first.
     ///
-    /// Those that were removed elsewhere are listed as here until they are pulled.
+    /// What the remote lists and cannot be used is left out, and named. Those that were removed elsewhere are listed as here until they are pulled.
     ///
     /// # Errors
     ///
     /// [`ReplicaError`](super::ReplicaError) if one of the two could not be asked.
-    pub async fn sessions(&self) -> Result<Vec<SharedRow>> {
+    pub async fn sessions(&self) -> Result<SharedRows> {
         let row =
             |session: &StorageKey| SharedRow { session: session.clone(), here: None, remote: None };
         let mut rows = BTreeMap::new();
@@ -84,10 +96,9 @@ impl Replica {
             let row = row(&key);
             rows.insert(key, SharedRow { here: Some(here), ..row });
         }
-        let mut before = None;
-        loop {
-            let page = self.remote.list(before, PAGE).await?;
-            for listed in page.sessions {
+        let mut listing = Listing::default();
+        while let Some(sessions) = listing.next(&*self.remote).await? {
+            for listed in sessions {
                 let state = listed.state;
                 if state.tombstone.is_some() || state.digest.is_none() {
                     continue;
@@ -101,13 +112,40 @@ impl Replica {
                 let session = listed.session;
                 rows.entry(session.clone()).or_insert_with(|| row(&session)).remote = Some(remote);
             }
-            before = page.next;
-            if before.is_none() {
-                break;
-            }
         }
         let mut rows: Vec<_> = rows.into_values().collect();
         rows.sort_by_key(|row| Reverse(row.activity_ms()));
-        Ok(rows)
+        Ok(SharedRows { rows, skipped: listing.skipped })
+    }
+}
+
+/// A listing of a remote, read page by page.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    before: Option<u64>,
+    rows: u64,
+    is_over: bool,
+    /// What was left out by now.
+    pub(super) skipped: SkippedRows,
+}
+
+impl Listing {
+    /// Reads the next page; `None` at the end.
+    pub(super) async fn next(&mut self, remote: &dyn Remote) -> Result<Option<Vec<Listed>>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let page = remote.list(self.before, PAGE).await?;
+        // Rows without a session count as well.
+        self.rows = self.rows.saturating_add(PAGE as u64);
+        self.skipped.add(page.skipped);
+        self.before = page.next;
+        self.is_over = page.next.is_none();
+        if !self.is_over && self.rows >= MAX_LISTED {
+            let reason = format!("the remote lists more than {MAX_LISTED} sessions");
+            self.skipped.add(vec![Skipped::new("all further sessions", reason)]);
+            self.is_over = true;
+        }
+        Ok(Some(page.sessions))
     }
 }

@@ -17,6 +17,7 @@ mod patient;
 mod removal;
 mod replace;
 mod shared;
+mod standing;
 mod tail;
 mod update;
 
@@ -26,15 +27,16 @@ use std::sync::{Arc, Mutex};
 
 use session_model::storage::{Holder, StorageError, StorageErrorKind, StorageKey};
 
-use crate::remote::{Remote, SessionState};
+use crate::remote::{Checked, Remote, SessionState, SkippedRows};
 use crate::storage::IndexedStorage;
 use tail::Tail;
 
 pub use claim::TakeOver;
 pub use error::ReplicaError;
 pub use follow::{Cursor, Followed};
-pub use list::{Origin, RemoteSession, SharedRow};
+pub use list::{Origin, RemoteSession, SharedRow, SharedRows};
 pub use shared::{SharedOptions, SharedStorage};
+pub use standing::Standing;
 
 /// The result of a call to a [`Replica`].
 pub type Result<T, E = ReplicaError> = std::result::Result<T, E>;
@@ -57,6 +59,8 @@ pub struct Replica {
     owner: String,
     /// The hashes of files that were fetched, so that following reads new bytes only.
     tails: Mutex<HashMap<StorageKey, Tail>>,
+    /// What was left out of sessions that are being pulled.
+    refused: Mutex<HashMap<StorageKey, SkippedRows>>,
 }
 
 /// What a [pull](Replica::pull) came to.
@@ -67,6 +71,8 @@ pub struct Pulled {
     pub outcome: Outcome,
     /// Blobs the session names that the remote does not have either.
     pub missing: Vec<StorageKey>,
+    /// Blobs and artifacts that the remote names and that cannot be used.
+    pub refused: SkippedRows,
 }
 
 /// What became of the local copy of a session.
@@ -101,7 +107,7 @@ pub enum Outcome {
         /// Lines of this host that nobody else has.
         fork: Option<StorageKey>,
     },
-    /// It was moved elsewhere, and so it was here.
+    /// It was moved elsewhere, and so it was here: by this call, or before.
     Moved {
         /// Where it is now.
         to: StorageKey,
@@ -115,13 +121,16 @@ pub enum Outcome {
 }
 
 impl Replica {
-    /// Compares a storage with a remote; `owner` is the name this host claims sessions by.
+    /// Compares a storage with a remote, whose answers are [checked](Checked); `owner` is the name
+    /// this host claims sessions by.
     pub fn new(
         local: Arc<IndexedStorage>,
         remote: Arc<dyn Remote>,
         owner: impl Into<String>,
     ) -> Self {
-        Self { local, remote, owner: owner.into(), tails: Mutex::default() }
+        let remote = Arc::new(Checked::new(remote));
+        let (tails, refused) = (Mutex::default(), Mutex::default());
+        Self { local, remote, owner: owner.into(), tails, refused }
     }
 
     /// Brings the local copy of a session to the state of the remote's.
@@ -143,6 +152,7 @@ impl Replica {
         needless: impl Fn(&SessionState) -> bool,
     ) -> Result<Pulled> {
         let mut missing = Vec::new();
+        drop(self.take_refused(session));
         for _ in 0..TRIES {
             let outcome = match self.remote.state(session).await? {
                 None => Some(Outcome::Unknown),
@@ -157,9 +167,10 @@ impl Replica {
                 if !matches!(outcome, Outcome::InUse(_)) {
                     self.local.unfence(session)?;
                 }
-                return Ok(Pulled { outcome, missing });
+                return Ok(Pulled { outcome, missing, refused: self.take_refused(session) });
             }
             missing.clear();
+            drop(self.take_refused(session));
         }
         Err(ReplicaError::Restless(session.clone()))
     }
@@ -169,7 +180,7 @@ impl Replica {
         &self.local
     }
 
-    /// Returns the remote.
+    /// Returns the remote, whose answers are checked.
     pub fn remote(&self) -> &Arc<dyn Remote> {
         &self.remote
     }

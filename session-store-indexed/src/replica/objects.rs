@@ -1,5 +1,7 @@
 //! Blobs and artifacts, fetched before the lines that name them.
 
+use std::sync::PoisonError;
+
 use bytes::Bytes;
 use memchr::memmem::Finder;
 use session_model::BlobRef;
@@ -10,10 +12,13 @@ use session_model::storage::{
 
 use super::{Replica, Result, found};
 use crate::index::is_artifact;
-use crate::remote::RemoteError;
+use crate::remote::{KeyKind, RemoteError, Skipped, SkippedRows};
 
 /// Digits of a blob's name.
 const DIGITS: usize = 64;
+
+/// Why a blob is left out whose bytes are others.
+const OTHER_BYTES: &str = "its bytes are not those it is named by";
 
 /// How many artifacts are asked for at once.
 const PAGE: usize = 1000;
@@ -33,9 +38,16 @@ impl Replica {
             if found(self.local.head(&key).await)?.is_some() || missing.contains(&key) {
                 continue;
             }
-            match self.object(&key).await?.filter(|bytes| BlobRef::of(bytes) == blob) {
-                Some(bytes) => self.store(&key, bytes, Precondition::Absent).await?,
-                None => missing.push(key),
+            match self.object(session, &key).await? {
+                Some(bytes) if BlobRef::of(&bytes) == blob => {
+                    self.store(&key, bytes, Precondition::Absent).await?;
+                }
+                other => {
+                    if other.is_some() {
+                        self.refuse(session, [Skipped::new(key.as_str(), OTHER_BYTES)]);
+                    }
+                    missing.push(key);
+                }
             }
         }
         self.fetch_artifacts(session).await
@@ -44,10 +56,11 @@ impl Replica {
     /// Fetches artifacts that are missing here, and what child agents' sessions grew by.
     pub(super) async fn fetch_artifacts(&self, session: &StorageKey) -> Result<()> {
         let Some(folder) = artifacts_key(session) else { return Ok(()) };
-        let mut after = None;
+        let mut after: Option<String> = None;
         loop {
-            let page = self.remote.list_objects(&folder, after.as_ref(), PAGE).await?;
-            for key in &page {
+            let page = self.remote.list_objects(&folder, after.as_deref(), PAGE).await?;
+            self.refuse(session, page.skipped);
+            for key in &page.keys {
                 let here = found(self.local.head(key).await)?;
                 if here.is_some() && !key.as_str().ends_with(SESSION_SUFFIX) {
                     continue;
@@ -55,7 +68,7 @@ impl Replica {
                 if here.is_none() && self.local.is_removed_object(key)? {
                     continue;
                 }
-                let Some(bytes) = self.object(key).await? else { continue };
+                let Some(bytes) = self.object(session, key).await? else { continue };
                 let when = match here {
                     None => Precondition::Absent,
                     Some(_) => {
@@ -68,10 +81,8 @@ impl Replica {
                 };
                 self.store(key, bytes, when).await?;
             }
-            if page.len() < PAGE {
-                return Ok(());
-            }
-            after = page.last().cloned();
+            let Some(next) = page.next else { return Ok(()) };
+            after = Some(next);
         }
     }
 
@@ -84,18 +95,44 @@ impl Replica {
         if is_artifact(key) && self.local.is_removed_object(key)? {
             return Ok(false);
         }
-        let Some(bytes) = self.object(key).await?.filter(is_right) else { return Ok(false) };
+        KeyKind::of(key).map_err(|reason| RemoteError::Invalid { key: key.clone(), reason })?;
+        let Some(bytes) = self.remote.get_object(key).await?.filter(is_right) else {
+            return Ok(false);
+        };
         self.store(key, bytes, Precondition::Absent).await?;
         Ok(true)
     }
 
-    /// Reads an object; one that is damaged counts as none.
-    async fn object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
+    /// Reads an object of a session; one that is damaged or above a limit is left out, and told.
+    async fn object(&self, session: &StorageKey, key: &StorageKey) -> Result<Option<Bytes>> {
         match self.remote.get_object(key).await {
             Ok(object) => Ok(object),
-            Err(RemoteError::Damaged(_)) => Ok(None),
+            Err(RemoteError::Damaged(_)) => {
+                self.refuse(session, [Skipped::new(key.as_str(), "the remote lost bytes of it")]);
+                Ok(None)
+            }
+            Err(RemoteError::Malformed { reason, .. }) => {
+                self.refuse(session, [Skipped::new(key.as_str(), reason)]);
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Notes what is left out of a session, for whoever pulls it.
+    fn refuse(&self, session: &StorageKey, left_out: impl IntoIterator<Item = Skipped>) {
+        let left_out = left_out.into_iter().collect::<Vec<_>>();
+        if left_out.is_empty() {
+            return;
+        }
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.entry(session.clone()).or_default().add(left_out);
+    }
+
+    /// Returns what was left out of a session since it was last asked.
+    pub(super) fn take_refused(&self, session: &StorageKey) -> SkippedRows {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.remove(session).unwrap_or_default()
     }
 
     /// Stores an object unless somebody of this host wrote it meanwhile.

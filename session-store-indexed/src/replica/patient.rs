@@ -10,8 +10,8 @@ use session_model::storage::StorageKey;
 use tokio::time::timeout;
 
 use crate::remote::{
-    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, Page, Part, Put, Remote,
-    RemoteError, Result, Rewrite, SessionState,
+    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, Names, Page, Part, Put,
+    Remote, RemoteError, RemoteLimits, Result, Rewrite, SessionState,
 };
 
 /// Gives up a call that is not answered in time.
@@ -34,6 +34,10 @@ impl Patient {
 
 #[async_trait]
 impl Remote for Patient {
+    fn limits(&self) -> RemoteLimits {
+        self.remote.limits()
+    }
+
     async fn check(&self) -> Result<Check> {
         self.bounded(self.remote.check()).await
     }
@@ -99,9 +103,9 @@ impl Remote for Patient {
     async fn list_objects(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<StorageKey>> {
+    ) -> Result<Names> {
         self.bounded(self.remote.list_objects(prefix, after, limit)).await
     }
 

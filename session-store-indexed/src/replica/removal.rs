@@ -10,7 +10,7 @@ use session_model::time::to_iso;
 
 use super::{Outcome, Replica, Result, found, refused};
 use crate::outbox::Agreed;
-use crate::remote::{Position, Tombstone};
+use crate::remote::{Position, RemoteError, Tombstone};
 
 /// The folder of removed sessions, and the record beside each, as `sessionctl restore` reads them.
 const TRASH_DIR: &str = "trash";
@@ -28,8 +28,10 @@ impl Replica {
                 self.local.forget_agreed(session)?;
             }
             return Ok(Some(match &tombstone.moved_to {
-                Some(to) => Outcome::Moved { to: to.clone(), fork: None },
-                None => Outcome::Removed { trashed: None, fork: None },
+                Some(to) if found(self.local_head(to).await)?.is_some() => {
+                    Outcome::Moved { to: to.clone(), fork: None }
+                }
+                _ => Outcome::Removed { trashed: None, fork: None },
             }));
         };
         // It was made here again, and the remote does not know yet.
@@ -57,6 +59,7 @@ impl Replica {
         };
         if let Some(to) = &tombstone.moved_to
             && found(self.local_head(to).await)?.is_none()
+            && self.is_written(to).await?
         {
             return match self.local.rename(session, to, RenameOptions::default()).await {
                 Ok(_) => {
@@ -76,10 +79,16 @@ impl Replica {
             Err(error) => return refused(error),
         };
         self.local.forget_agreed(session)?;
-        Ok(Some(match &tombstone.moved_to {
-            Some(to) => Outcome::Moved { to: to.clone(), fork },
-            None => Outcome::Removed { trashed: Some(trashed), fork },
-        }))
+        Ok(Some(Outcome::Removed { trashed: Some(trashed), fork }))
+    }
+
+    /// Returns whether the remote has a session, which a move leaves at its new place.
+    async fn is_written(&self, session: &StorageKey) -> Result<bool> {
+        let state = match self.remote.state(session).await {
+            Err(RemoteError::Malformed { .. }) => None,
+            state => state?,
+        };
+        Ok(state.is_some_and(|state| state.tombstone.is_none() && state.digest.is_some()))
     }
 
     /// Moves a session and its artifacts to the trash.

@@ -15,6 +15,7 @@ mod blocked;
 mod confirmed;
 mod dice;
 mod host;
+mod hostile;
 mod own;
 #[cfg(feature = "redis")]
 mod proxy;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let fakes = [
         blocked::TESTS,
         confirmed::TESTS,
+        hostile::TESTS,
         set_back::TESTS,
         simulation::TESTS,
         steps::TESTS,

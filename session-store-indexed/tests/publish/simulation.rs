@@ -132,6 +132,7 @@ impl World {
             reorder: dice.below(3) as u16 + 1,
             refuse,
             takes: Duration::ZERO,
+            hostile: 0,
         });
     }
 

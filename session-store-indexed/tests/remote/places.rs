@@ -75,14 +75,34 @@ async fn tls_with_an_authority_of_ones_own_and_a_certificate_of_the_client() {
     let all = format!("ca={ca}&cert={client}&key={client_key}");
     writes(&Server::remote_at(&url(&all), "p:")).await;
     // Without the authority the server is not believed, and without its own the client is not.
-    for less in ["", &format!("ca={ca}"), &format!("cert={client}&key={client_key}")] {
-        let error = Server::remote_at(&url(less), "p:").check().await.unwrap_err();
-        assert!(matches!(error, RemoteError::Unavailable(_)), "{less}: {error:?}");
+    let other = certificates();
+    let other = other.path().join("ca.pem").display().to_string();
+    let of_client = format!("cert={client}&key={client_key}");
+    for (less, reason) in [
+        (&*of_client, "the server's certificate is by an authority that is not known here"),
+        (&format!("ca={other}&{of_client}"), "the server's certificate is "),
+        (&format!("ca={ca}"), "the server asks for a certificate of this client"),
+    ] {
+        tls(&url(less), reason).await;
     }
+    let by_name = url(&all).replace("127.0.0.1", "localhost");
+    tls(&by_name, "the server's certificate is for another host name").await;
+    tls(&url("").replace("rediss", "redis"), "expects TLS; write rediss://").await;
+    let plain = format!("rediss://127.0.0.1:{}/", server.port());
+    tls(&plain, "answers without TLS; write redis://").await;
     let missing: RedisAddress = url("ca=/no/such/file").parse().unwrap();
     let error = RedisRemote::new(&missing, Default::default());
     let reason = "the file that `ca`, `cert` or `key` names cannot be read";
     assert!(error.unwrap_err().to_string().ends_with(reason));
+}
+
+/// The address leads to no connection, for this reason.
+async fn tls(url: &str, reason: &str) {
+    let mut options = RedisOptions::default();
+    options.prefix = "p:".to_owned();
+    let remote = RedisRemote::new(&url.parse().unwrap(), options).unwrap();
+    let error = remote.check().await.unwrap_err();
+    assert!(matches!(&error, RemoteError::Tls(text) if text.contains(reason)), "{url}: {error:?}");
 }
 
 #[tokio::test]

@@ -144,7 +144,7 @@ fn both_are_in_one_list() {
     second.append(&own, &header().replace("\"s\"", "\"own\""));
     second.storage.catch_up(|_| {}).unwrap();
     let list = || {
-        let rows = block_on(second.replica.sessions()).unwrap();
+        let rows = block_on(second.replica.sessions()).unwrap().rows;
         let row = |row: session_store_indexed::replica::SharedRow| {
             let title = row.remote.as_ref().and_then(|remote| remote.meta.title.clone());
             (row.session.clone(), row.origin(), title)

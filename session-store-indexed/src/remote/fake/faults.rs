@@ -21,6 +21,8 @@ pub struct FakeFaults {
     pub takes: Duration,
     /// How many times a call lets calls made at the same time go first, at most.
     pub reorder: u16,
+    /// Answers in a thousand that are lies: other keys, lengths, numbers, bytes, rows, order.
+    pub hostile: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! A remote in this process, with seeded faults: the same seed and calls give the same run.
 
 mod faults;
+mod hostile;
 mod server;
 mod session;
 
@@ -16,11 +17,12 @@ use session_model::storage::StorageKey;
 
 pub use faults::FakeFaults;
 use faults::{Dice, Fate};
+use hostile::Lie;
 use server::Server;
 
 use super::{
-    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, MAX_OBJECT_BYTES, Page, Part,
-    Put, Remote, RemoteError, Result, Rewrite, SessionState,
+    AppendUnit, Applied, Check, Claim, Claimed, Digest, Feed, Fence, MAX_OBJECT_BYTES, Names, Page,
+    Part, Put, Remote, RemoteError, Result, Rewrite, SessionState,
 };
 
 /// A [`Remote`] in memory for tests and simulations.
@@ -87,6 +89,18 @@ impl FakeRemote {
     pub fn restart(&self) {
         let mut inner = self.lock();
         inner.server = inner.saved.clone();
+    }
+
+    /// Makes an answer a lie, as often as the faults say.
+    fn told<T: Lie>(&self, answer: Result<T>) -> Result<T> {
+        let mut inner = self.lock();
+        let Inner { faults, dice, .. } = &mut *inner;
+        answer.map(|mut answer| {
+            if faults.hostile > 0 && dice.below(1000) < u64::from(faults.hostile) {
+                answer.lie(dice);
+            }
+            answer
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -174,7 +188,7 @@ impl Remote for FakeRemote {
 
     async fn claim(&self, session: &StorageKey, claim: &Claim) -> Result<Claimed> {
         claim.validate(session)?;
-        self.change(|server, now| Ok(server.session(session).claim(claim, now))).await
+        self.told(self.change(|server, now| Ok(server.session(session).claim(claim, now))).await)
     }
 
     async fn release(&self, session: &StorageKey, fence: &Fence) -> Result<()> {
@@ -210,7 +224,8 @@ impl Remote for FakeRemote {
             .collect();
         answers.truncate(told);
         answers.resize(units.len(), Err(cut()));
-        answers
+        drop(inner);
+        answers.into_iter().map(|answer| self.told(answer)).collect()
     }
 
     async fn begin_rewrite(
@@ -219,12 +234,12 @@ impl Remote for FakeRemote {
         fence: &Fence,
         generation: u64,
     ) -> Result<Applied> {
-        self.change(|server, _| Ok(server.begin(session, fence, generation))).await
+        self.told(self.change(|server, _| Ok(server.begin(session, fence, generation))).await)
     }
 
     async fn commit_rewrite(&self, rewrite: &Rewrite) -> Result<Applied> {
         rewrite.validate()?;
-        self.change(|server, now| Ok(server.commit(rewrite, now))).await
+        self.told(self.change(|server, now| Ok(server.commit(rewrite, now))).await)
     }
 
     async fn remove(
@@ -233,23 +248,23 @@ impl Remote for FakeRemote {
         fence: &Fence,
         moved_to: Option<&StorageKey>,
     ) -> Result<Applied> {
-        self.change(|server, now| Ok(server.remove(session, fence, moved_to, now))).await
+        self.told(self.change(|server, now| Ok(server.remove(session, fence, moved_to, now))).await)
     }
 
     async fn state(&self, session: &StorageKey) -> Result<Option<SessionState>> {
-        self.call(|server, _| Ok(server.state(session))).await
+        self.told(self.call(|server, _| Ok(server.state(session))).await)
     }
 
     async fn read(&self, session: &StorageKey, from: u64, limit: usize) -> Result<Option<Part>> {
-        self.call(|server, _| Ok(server.read(session, from, limit))).await
+        self.told(self.call(|server, _| Ok(server.read(session, from, limit))).await)
     }
 
     async fn list(&self, before: Option<u64>, limit: usize) -> Result<Page> {
-        self.call(|server, _| Ok(server.list(before, limit))).await
+        self.told(self.call(|server, _| Ok(server.list(before, limit))).await)
     }
 
     async fn feed(&self, after: u64, limit: usize) -> Result<Feed> {
-        self.call(|server, _| Ok(server.feed(after, limit))).await
+        self.told(self.call(|server, _| Ok(server.feed(after, limit))).await)
     }
 
     async fn put_object(&self, key: &StorageKey, bytes: Bytes) -> Result<Put> {
@@ -261,21 +276,22 @@ impl Remote for FakeRemote {
     }
 
     async fn get_object(&self, key: &StorageKey) -> Result<Option<Bytes>> {
-        self.call(|server, _| Ok(server.objects.get(key).cloned())).await
+        self.told(self.call(|server, _| Ok(server.objects.get(key).cloned())).await)
     }
 
     async fn list_objects(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<StorageKey>> {
-        self.call(|server, _| Ok(server.list_objects(prefix, after, limit))).await
+    ) -> Result<Names> {
+        self.told(self.call(|server, _| Ok(server.list_objects(prefix, after, limit))).await)
     }
 
     async fn object_digests(&self, keys: &[StorageKey]) -> Result<Vec<Option<Digest>>> {
         let digest = |server: &Server, key| server.objects.get(key).map(|bytes| Digest::of(bytes));
-        self.call(|server, _| Ok(keys.iter().map(|key| digest(server, key)).collect())).await
+        let digests = |server: &mut Server| keys.iter().map(|key| digest(server, key)).collect();
+        self.told(self.call(|server, _| Ok(digests(server))).await)
     }
 
     async fn remove_object(&self, key: &StorageKey) -> Result<bool> {

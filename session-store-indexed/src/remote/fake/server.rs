@@ -7,7 +7,8 @@ use session_model::storage::StorageKey;
 
 use super::session::Session;
 use crate::remote::{
-    AppendUnit, Applied, Change, Event, Feed, Fence, Listed, Page, Part, Put, Rewrite, SessionState,
+    AppendUnit, Applied, Change, Event, Feed, Fence, Listed, Names, Page, Part, Put, Rewrite,
+    SessionState,
 };
 
 #[derive(Clone, Debug)]
@@ -123,14 +124,20 @@ impl Server {
         let more = sessions.len() > limit;
         sessions.truncate(limit);
         let next = sessions.last().filter(|_| more).map(|listed| listed.activity);
-        Page { sessions, next }
+        Page { sessions, skipped: Vec::new(), next }
     }
 
     pub(super) fn feed(&self, after: u64, limit: usize) -> Feed {
         let later = self.feed.iter().filter(|event| event.at > after);
         let events: Vec<_> = later.take(limit).cloned().collect();
         let next = events.last().map_or(after, |event| event.at);
-        Feed { events, next, complete: after >= self.floor && after <= self.last }
+        Feed {
+            more: events.len() == limit,
+            events,
+            skipped: Vec::new(),
+            next,
+            complete: after >= self.floor && after <= self.last,
+        }
     }
 
     pub(super) fn put_object(&mut self, key: &StorageKey, bytes: Bytes) -> Put {
@@ -147,11 +154,14 @@ impl Server {
     pub(super) fn list_objects(
         &self,
         prefix: &StorageKey,
-        after: Option<&StorageKey>,
+        after: Option<&str>,
         limit: usize,
-    ) -> Vec<StorageKey> {
-        let wanted =
-            |key: &&StorageKey| key.is_below(prefix) && after.is_none_or(|after| *key > after);
-        self.objects.keys().filter(wanted).take(limit).cloned().collect()
+    ) -> Names {
+        let wanted = |key: &&StorageKey| {
+            key.is_below(prefix) && after.is_none_or(|after| key.as_str() > after)
+        };
+        let keys: Vec<_> = self.objects.keys().filter(wanted).take(limit).cloned().collect();
+        let next = keys.last().filter(|_| keys.len() == limit).map(StorageKey::to_string);
+        Names { keys, skipped: Vec::new(), next }
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Release {
 impl Claim {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
-        let session = find(&replica.sessions().await?, &self.session)?;
+        let session = find(&replica.sessions().await?.rows, &self.session)?;
         let lease = Duration::from_secs(self.lease);
         match replica.take_over(&session, lease, self.force).await? {
             TakeOver::Taken { fence, .. } => {
@@ -66,7 +66,7 @@ impl Claim {
 impl Release {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
-        let session = find(&replica.sessions().await?, &self.session)?;
+        let session = find(&replica.sessions().await?.rows, &self.session)?;
         let released = replica.release(&session).await?;
         if context.json {
             let document = ObjectBuilder::new()

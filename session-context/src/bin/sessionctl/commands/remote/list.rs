@@ -3,8 +3,9 @@
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::preview::one_line;
 use session_model::time::to_iso;
-use session_store_indexed::replica::{Origin, SharedRow};
+use session_store_indexed::replica::{Origin, SharedRow, SharedRows};
 
+use super::{skipped_json, tell_skipped};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, TITLE_CHARS, look};
@@ -21,7 +22,8 @@ impl List {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
         replica.local().compare(|_| {})?;
-        let mut rows = replica.sessions().await?;
+        let SharedRows { mut rows, skipped, .. } = replica.sessions().await?;
+        tell_skipped(&skipped, context);
         rows.retain(|row| !self.missing || row.origin() == Origin::Remote);
         let owner = |row: &SharedRow| {
             let owner = row.remote.as_ref().map(|remote| remote.fence.owner.clone());
@@ -30,7 +32,10 @@ impl List {
         };
         if context.json {
             let rows: Vec<_> = rows.iter().map(|row| json(row, owner(row).as_deref())).collect();
-            let document = ObjectBuilder::new().raw("sessions", &RawJson::array(&rows)).build();
+            let document = ObjectBuilder::new()
+                .raw("sessions", &RawJson::array(&rows))
+                .optional("skipped", skipped_json(&skipped).as_ref())
+                .build();
             return Ok(context.out.json(document.as_str())?.end()?);
         }
         rows.iter().try_for_each(|row| print(row, owner(row).as_deref(), &mut context.out))

@@ -8,11 +8,14 @@ mod push;
 mod status;
 mod verify;
 
+use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::storage::StorageKey;
+use session_store_indexed::remote::{Skipped, SkippedRows};
 use session_store_indexed::replica::SharedRow;
 
 use crate::Context;
 use crate::failure::Failure;
+use crate::output::{count, say};
 
 /// Share sessions with other hosts
 ///
@@ -58,6 +61,33 @@ impl Remote {
             What::Verify(verify) => verify.run(context).await,
         }
     }
+}
+
+/// Says what the remote names and cannot be used; with `--json` the document does.
+fn tell_skipped(skipped: &SkippedRows, context: &Context) {
+    if context.json {
+        return;
+    }
+    skipped.first.iter().for_each(|row| say("warning", &row.to_string()));
+    let unnamed = skipped.count.saturating_sub(skipped.first.len() as u64);
+    if unnamed > 0 {
+        let unnamed = usize::try_from(unnamed).unwrap_or(usize::MAX);
+        say("warning", &format!("{} left out as well", count(unnamed, "more is", "more are")));
+    }
+}
+
+/// What the remote names and cannot be used; `None` if there is nothing.
+fn skipped_json(skipped: &SkippedRows) -> Option<RawJson> {
+    let row = |row: &Skipped| {
+        ObjectBuilder::new().string("name", &row.name).string("reason", &row.reason).build()
+    };
+    let rows: Vec<_> = skipped.first.iter().map(row).collect();
+    (skipped.count > 0).then(|| {
+        ObjectBuilder::new()
+            .raw("count", &to_raw_json(&skipped.count).unwrap_or_default())
+            .raw("first", &RawJson::array(&rows))
+            .build()
+    })
 }
 
 /// Finds a session by its key, or by the beginning of its id.

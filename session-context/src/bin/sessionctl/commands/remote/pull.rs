@@ -6,9 +6,10 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::storage::StorageKey;
+use session_store_indexed::remote::SkippedRows;
 use session_store_indexed::replica::{Cursor, Outcome, Pulled, Replica, ReplicaError};
 
-use super::find;
+use super::{find, skipped_json, tell_skipped};
 use crate::Context;
 use crate::failure::{Failure, chain};
 use crate::output::{count, say};
@@ -47,7 +48,8 @@ impl Pull {
         } else {
             Cursor::only(self.named(&replica).await?)
         };
-        let failed = self.first(&replica, &mut cursor, context).await?;
+        let mut failed = self.first(&replica, &mut cursor, context).await?;
+        failed += usize::try_from(told(&cursor.take_skipped(), context)?).unwrap_or(usize::MAX);
         if self.follow {
             return self.go_on(&replica, cursor, context).await;
         }
@@ -62,7 +64,7 @@ impl Pull {
 
     /// The sessions that were named; those that were removed here are wanted again.
     async fn named(&self, replica: &Replica) -> Result<Vec<StorageKey>, Failure> {
-        let rows = replica.sessions().await?;
+        let rows = replica.sessions().await?.rows;
         let keys = self.sessions.iter().map(|session| find(&rows, session));
         keys.collect()
     }
@@ -117,6 +119,7 @@ impl Pull {
                     for (session, pulled) in &followed.sessions {
                         report(session, pulled, true, context)?;
                     }
+                    told(&followed.skipped, context)?;
                     followed.more
                 }
                 Err(error) => {
@@ -135,10 +138,24 @@ impl Pull {
     }
 }
 
+/// Says what was left out of the list of sessions, and returns how much that is.
+fn told(skipped: &SkippedRows, context: &mut Context) -> Result<u64, Failure> {
+    tell_skipped(skipped, context);
+    if let Some(skipped) = skipped_json(skipped).filter(|_| context.json) {
+        let line = ObjectBuilder::new().raw("skipped", &skipped).build();
+        context.out.json(line.as_str())?.end()?;
+    }
+    Ok(skipped.count)
+}
+
 /// Tells whether something is left to be done.
 fn is_open(pulled: &Result<Pulled, ReplicaError>) -> bool {
     match pulled {
-        Ok(pulled) => matches!(pulled.outcome, Outcome::InUse(_)) || !pulled.missing.is_empty(),
+        Ok(pulled) => {
+            matches!(pulled.outcome, Outcome::InUse(_))
+                || !pulled.missing.is_empty()
+                || pulled.refused.count > 0
+        }
         Err(_) => true,
     }
 }
@@ -200,7 +217,9 @@ fn report(
             object = object.string("fork", fork.as_str());
         }
         let names: Vec<_> = missing.iter().map(|key| RawJson::string(key.as_str())).collect();
-        let line = object.raw("missing", &RawJson::array(&names)).build();
+        let refused = pulled.as_ref().ok().and_then(|pulled| skipped_json(&pulled.refused));
+        let object = object.raw("missing", &RawJson::array(&names));
+        let line = object.optional("skipped", refused.as_ref()).build();
         context.out.json(line.as_str())?.end()?;
         return Ok(());
     }
@@ -208,6 +227,9 @@ fn report(
     context.out.line(&format!("{session}: {word}{detail}"))?;
     for key in missing {
         say("warning", &format!("the remote does not have {key}, which {session} names"));
+    }
+    if let Ok(pulled) = pulled {
+        tell_skipped(&pulled.refused, context);
     }
     Ok(())
 }
