@@ -31,6 +31,8 @@ fn every_committed_input_holds() {
         .map(|folder| folder.unwrap().file_name().into_string().unwrap())
         .collect();
     folders.sort();
+    // Those of a remote are replayed where there is one.
+    folders.retain(|name| !name.starts_with("remote_"));
     assert_eq!(folders, properties.map(|(name, _)| name));
     for (name, property) in properties {
         let inputs: Vec<_> = fs::read_dir(format!("{CORPUS}/{name}")).unwrap().collect();

@@ -28,7 +28,8 @@ impl Host {
         self.run_on(&server.url(self.path()), args)
     }
 
-    fn run_on(&self, store: &str, args: &str) -> (i32, String, String) {
+    /// The same, on another URL.
+    pub(crate) fn run_on(&self, store: &str, args: &str) -> (i32, String, String) {
         let output = Command::new(sessionctl())
             .args(args.split(' '))
             .args(["--store", store])

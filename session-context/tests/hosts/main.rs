@@ -5,6 +5,7 @@
 
 mod agent;
 mod commands;
+mod hostile;
 mod life;
 mod server;
 #[path = "../support/shipped.rs"]

@@ -1,5 +1,7 @@
 //! A Redis of the test's own, on a socket, that keeps what it has when it is killed.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,20 +12,43 @@ use tempfile::TempDir;
 pub(crate) struct Server {
     dir: TempDir,
     child: Option<Child>,
+    port: u16,
 }
 
 impl Server {
     pub(crate) fn start() -> Self {
-        let mut server = Self { dir: tempfile::tempdir().unwrap(), child: None };
+        let mut server = Self { dir: tempfile::tempdir().unwrap(), child: None, port: 0 };
         server.start_again();
         server
     }
 
+    /// One that listens at a port as well.
+    pub(crate) fn start_at_port() -> Self {
+        // A port that was free can be taken by somebody else before the server has it.
+        loop {
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let mut server = Self { dir: tempfile::tempdir().unwrap(), child: None, port };
+            if server.comes_up() {
+                return server;
+            }
+        }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn start_again(&mut self) {
+        assert!(self.comes_up());
+    }
+
+    /// Starts the server and waits until it listens; false if it has ended.
+    fn comes_up(&mut self) -> bool {
         let binary = std::env::var_os("SESSION_TEST_REDIS_SERVER")
             .expect("start this by `cargo xtask test`, which sets SESSION_TEST_REDIS_SERVER");
         let child = Command::new(binary)
-            .args(["--port", "0", "--unixsocket", "socket", "--unixsocketperm", "700"])
+            .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
+            .args(["--unixsocket", "socket", "--unixsocketperm", "700"])
             .args(["--save", "", "--appendonly", "yes", "--appendfsync", "always"])
             .current_dir(self.dir.path())
             .stdin(Stdio::null())
@@ -32,7 +57,16 @@ impl Server {
             .spawn()
             .unwrap();
         self.child = Some(child);
-        until("Redis is up", || UnixStream::connect(self.socket()).is_ok());
+        let socket = self.socket();
+        let mut has_ended = false;
+        until("Redis is up", || {
+            has_ended = self.child.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some());
+            has_ended || UnixStream::connect(&socket).is_ok()
+        });
+        if has_ended {
+            self.child = None;
+        }
+        !has_ended
     }
 
     /// Ends the server at once, as a crash would.
@@ -49,8 +83,28 @@ impl Server {
 
     /// The URL of a host's directory that is shared through this server.
     pub(crate) fn url(&self, host: &Path) -> String {
-        let socket = self.socket();
-        format!("indexed://{}?remote=redis%2Bunix://{}", host.display(), socket.display())
+        self.url_with(host, "")
+    }
+
+    /// The same, with options of the server's address.
+    pub(crate) fn url_with(&self, host: &Path, options: &str) -> String {
+        let (socket, options) = (self.socket(), options.replace('?', "%3F"));
+        format!("indexed://{}?remote=redis%2Bunix://{}{options}", host.display(), socket.display())
+    }
+
+    /// Sends a command past the program under test, which must succeed.
+    pub(crate) fn command(&self, words: &[&[u8]]) {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        let mut request = format!("*{}\r\n", words.len()).into_bytes();
+        for word in words {
+            request.extend(format!("${}\r\n", word.len()).into_bytes());
+            request.extend_from_slice(word);
+            request.extend_from_slice(b"\r\n");
+        }
+        stream.write_all(&request).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        assert!(!answer.is_empty() && !answer.starts_with('-'), "{answer}");
     }
 }
 

@@ -17,10 +17,10 @@ Exit codes:
   0  done
   1  failed; standard error says why
   2  wrong usage
-  3  verify found something lost or unreadable, or with --strict a warning; doctor found
-     something that needs you
+  3  verify found something lost or unreadable, or with --strict a warning; doctor, or
+     remote status, found something that needs you
   4  the session is in use by another writer, whom the message names
-  5  doctor repaired something, or could with --fix";
+  5  doctor repaired something, or could with --fix; remote status found one side behind";
 
 /// A failed command.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +81,10 @@ pub(crate) enum Failure {
     ProblemsFound(String),
     #[error("{0}")]
     Repairs(String),
+    /// This host and the remote are not in step, and will be.
+    #[cfg(feature = "redis")]
+    #[error("{0}")]
+    Behind(String),
     #[error("the terminal cannot be drawn on")]
     Screen(#[source] io::Error),
     #[error("ended by signal {0}")]
@@ -98,6 +102,8 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::ProblemsFound(_) => 3,
             Self::Repairs(_) => 5,
+            #[cfg(feature = "redis")]
+            Self::Behind(_) => 5,
             Self::Imports { busy: true, .. } => 4,
             // As a shell tells of it.
             Self::Signal(number) => number.saturating_add(128),
