@@ -10,7 +10,7 @@ use crate::{
 };
 
 const FOLDER: &str = "session-model/fuzz";
-const TARGETS: [&str; 12] = [
+const TARGETS: [&str; 14] = [
     "breadcrumb",
     "context",
     "file",
@@ -20,6 +20,8 @@ const TARGETS: [&str; 12] = [
     "migration",
     "persisted",
     "query",
+    "remote_reply",
+    "remote_wire",
     "title_slot",
     "tree",
     "unpack",

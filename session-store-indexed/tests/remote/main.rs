@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod contract;
+#[cfg(all(feature = "redis", unix))]
+mod corpus;
 #[cfg(feature = "redis")]
 mod faults;
 mod model;

@@ -1,0 +1,8 @@
+//! Fuzzes `remote::reply`.
+#![no_main]
+
+#[path = "../src/remote.rs"]
+#[allow(dead_code, reason = "each target uses its own part")]
+mod remote;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| remote::reply(bytes));
