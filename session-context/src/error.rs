@@ -169,6 +169,10 @@ pub enum SessionError {
     /// JSON that cannot be read.
     #[error(transparent)]
     InvalidJson(#[from] InvalidJson),
+    /// Secrets cannot be looked for, so nothing was handed on or written.
+    #[cfg(feature = "export")]
+    #[error(transparent)]
+    Redact(#[from] crate::redact::RedactError),
 }
 
 impl SessionError {

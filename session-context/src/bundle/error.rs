@@ -75,6 +75,10 @@ pub enum BundleError {
         /// Where.
         keys: Vec<StorageKey>,
     },
+    /// Secrets cannot be looked for, so none of it was handed on.
+    #[cfg(feature = "export")]
+    #[error(transparent)]
+    Redact(#[from] crate::redact::RedactError),
     /// A session could not be read.
     #[error(transparent)]
     Session(#[from] SessionError),

@@ -31,12 +31,12 @@ impl Bundle {
     ///
     /// # Errors
     ///
-    /// None in ordinary use.
+    /// [`BundleError::Redact`] if this build cannot look for every kind of secret.
     pub fn redacted(
         mut self,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<(Self, RedactionReport), BundleError> {
-        let (mut redactor, mut names) = (Redactor::default(), Names::default());
+        let (mut redactor, mut names) = (Redactor::new()?, Names::default());
         let (mut done, all) = (0, self.size() * 2);
         for round in [Round::Find, Round::Known] {
             for (key, bytes) in &mut self.members {

@@ -92,7 +92,9 @@ impl Export {
     ///
     /// # Errors
     ///
-    /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry) if the scope names one.
+    /// [`SessionError::UnknownEntry`](crate::SessionError::UnknownEntry) if the scope names one;
+    /// [`SessionError::Redact`](crate::SessionError::Redact) if secrets are to be hidden and this
+    /// build cannot look for every kind of them.
     pub fn new(document: &SessionDocument, options: &ExportOptions) -> Result<Self> {
         Self::with_progress(document, options, |_, _| {})
     }
@@ -116,7 +118,10 @@ impl Export {
             entries: nodes.iter().map(|node| tree.entry(*node).json()).collect(),
             labels: labels(tree, &nodes),
         };
-        let hidden = options.redact.then(|| parts.hide(progress));
+        let hidden = match options.redact {
+            true => Some(parts.hide(Redactor::new()?, progress)),
+            false => None,
+        };
         let taken = parts.entries.iter().filter_map(Entry::from_json);
         let mut entries = SessionTree::from_entries(taken.collect());
         let leaf = leaf.and_then(|leaf| nodes.iter().position(|node| *node == leaf));
@@ -194,8 +199,11 @@ struct Parts {
 }
 
 impl Parts {
-    fn hide(&mut self, mut progress: impl FnMut(u64, u64)) -> RedactionReport {
-        let mut redactor = Redactor::default();
+    fn hide(
+        &mut self,
+        mut redactor: Redactor,
+        mut progress: impl FnMut(u64, u64),
+    ) -> RedactionReport {
         let bytes = self.entries.iter().map(|entry| entry.as_bytes().len() as u64).sum::<u64>() * 2;
         let mut done = 0;
         let mut tell = |value: &RawJson| {

@@ -1,12 +1,11 @@
 //! Secrets that are known by the name they are given: `API_KEY=…`, `"password": "…"`, `--token …`.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::hit::Hit;
-use super::names::{WORDS, announces, is_placeholder, is_variable};
+use super::names::{announces, is_placeholder, is_variable};
 
 /// The kind of a secret that is known by its name.
 pub(super) const KIND: &str = "named-secret";
@@ -16,10 +15,6 @@ const RANK: usize = 1_000;
 
 /// The longest value of a name, in bytes.
 const MAX_VALUE: usize = 4_096;
-
-/// `None` cannot be: the tests compile it.
-static WORD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&WORDS.replace(r"\b", r"(?-u:\b)")).ok());
 
 /// How a value stands behind its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +34,9 @@ enum Form {
 }
 
 /// Finds the values of names that announce secrets.
-pub(super) fn find(text: &str, hits: &mut Vec<Hit>) {
-    let Some(word) = WORD.as_ref() else { return };
+pub(super) fn find(names: &Regex, text: &str, hits: &mut Vec<Hit>) {
     let mut from = 0;
-    while let Some(found) = word.find_at(text, from) {
+    while let Some(found) = names.find_at(text.as_bytes(), from) {
         let name = around(text, found.range());
         from = name.end.max(found.end());
         if !announces(text[name.clone()].trim_matches('-')) {
@@ -154,10 +148,11 @@ fn is_secret(text: &str, name: &Range<usize>, value: &Range<usize>, form: Form) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::catalogue::Catalogue;
 
     fn found(text: &str) -> Vec<&str> {
         let mut hits = Vec::new();
-        find(text, &mut hits);
+        find(&Catalogue::get().unwrap().names, text, &mut hits);
         hits.into_iter().map(|hit| &text[hit.range]).collect()
     }
 

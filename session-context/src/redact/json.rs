@@ -3,15 +3,15 @@
 use session_model::json::{JsonString, ObjectEdit, RawJson};
 
 use super::hit::Hit;
-use super::{Look, assignment, names};
+use super::{Look, assignment, catalogue::Catalogue, names};
 
 /// What providers sign with.
 const SIGNATURES: [&str; 3] = ["textSignature", "thinkingSignature", "thoughtSignature"];
 
 /// Finds the secrets of a string.
-pub(super) fn find(string: &JsonString<'_>) -> Vec<Hit> {
+pub(super) fn find(catalogue: &Catalogue, string: &JsonString<'_>) -> Vec<Hit> {
     let (field, text) = (&*string.field, &*string.text);
-    let find_in_text = |random| super::find(text, Look::Secrets { random });
+    let find_in_text = |random| super::find(text, Look::Secrets { catalogue, random });
     if is_sealed(field) {
         return unsealed(string, find_in_text(false));
     }

@@ -1,13 +1,10 @@
 //! Secrets that were found, to be found again wherever they stand.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::HashMap;
 
-use regex::{Regex, RegexBuilder};
-
-use super::assignment;
 use super::hit::Hit;
+use super::rules;
 
 /// The shortest secret that is looked for wherever else it stands, in bytes.
 const MIN: usize = 8;
@@ -15,24 +12,21 @@ const MIN: usize = 8;
 /// The longest one, in bytes.
 const MAX: usize = 512;
 
-/// How much memory the search may take, in bytes; a million secrets fit.
-const MAX_FINDER: usize = 1 << 30;
+/// The shortest secret of letters only that is told from a word, in bytes.
+const MIN_LETTERS: usize = 20;
 
-/// Secrets and their kinds, those that are long first.
-type Secrets = BTreeSet<(Reverse<usize>, String, &'static str)>;
+/// How many bits the first look takes.
+const LOOK_BITS: u32 = 16;
 
-/// The secrets that were found so far.
+/// The secrets that were found so far, and where they stand in a text.
+///
+/// No part of this can fail to be built: what was hidden in one place is hidden in all.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    secrets: Arc<Secrets>,
-    finder: Option<Arc<Finder>>,
-}
-
-/// Finds known secrets in a text.
-#[derive(Debug)]
-pub(super) struct Finder {
-    secrets: Arc<Secrets>,
-    any: Regex,
+    /// Secrets and their kinds by how they begin, those that are long first.
+    secrets: HashMap<[u8; MIN], Vec<(String, &'static str)>>,
+    /// A bit for each hash of such a beginning.
+    look: Vec<u64>,
 }
 
 impl Known {
@@ -46,38 +40,51 @@ impl Known {
             part.len() == secret.len() || part.bytes().any(|byte| byte.is_ascii_digit())
         };
         for part in secret.split(' ').filter(|part| is_telling(part, kind)).filter(is_odd) {
-            let known = (Reverse(part.len()), part.to_owned(), kind);
-            if !self.secrets.contains(&known) {
-                self.finder = None;
-                Arc::make_mut(&mut self.secrets).insert(known);
-            }
+            self.insert(part, kind);
         }
     }
 
-    /// Returns what finds the secrets so far; `None` if there are none.
-    pub(super) fn finder(&mut self) -> Option<Arc<Finder>> {
-        if self.finder.is_none() && !self.is_empty() {
-            let all: Vec<_> =
-                self.secrets.iter().map(|(_, secret, _)| regex::escape(secret)).collect();
-            let any = RegexBuilder::new(&all.join("|")).size_limit(MAX_FINDER).build().ok()?;
-            self.finder = Some(Arc::new(Finder { secrets: Arc::clone(&self.secrets), any }));
+    fn insert(&mut self, secret: &str, kind: &'static str) {
+        let Some(start) = secret.as_bytes().first_chunk::<MIN>() else { return };
+        let alike = self.secrets.entry(*start).or_default();
+        if alike.iter().any(|(known, _)| known == secret) {
+            return;
         }
-        self.finder.clone()
+        let at = alike.partition_point(|(known, _)| Reverse(known.len()) <= Reverse(secret.len()));
+        alike.insert(at, (secret.to_owned(), kind));
+        self.look.resize(1 << (LOOK_BITS - u64::BITS.ilog2()), 0);
+        let (word, bit) = place(*start);
+        self.look[word] |= bit;
+    }
+
+    /// Finds known secrets in a text; of those that begin at one place, the longest.
+    pub(super) fn find(&self, text: &str, hits: &mut Vec<Hit>) {
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        while let Some(start) = bytes.get(at..).and_then(|rest| rest.first_chunk::<MIN>()) {
+            let (word, bit) = place(*start);
+            let may_be = self.look.get(word).is_some_and(|bits| bits & bit != 0);
+            let alike = may_be.then(|| self.secrets.get(start)).flatten();
+            let mut alike = alike.into_iter().flatten();
+            let Some((secret, kind)) =
+                alike.find(|(secret, _)| bytes[at..].starts_with(secret.as_bytes()))
+            else {
+                at += 1;
+                continue;
+            };
+            let end = at + secret.len();
+            if !rules::is_told(kind) || !is_cut(text, end) {
+                hits.push(Hit::new(at..end, kind, 0));
+            }
+            at = end;
+        }
     }
 }
 
-impl Finder {
-    pub(super) fn find(&self, whole: &str, hits: &mut Vec<Hit>) {
-        for found in self.any.find_iter(whole) {
-            let text = found.as_str();
-            let from = (Reverse(text.len()), text.to_owned(), "");
-            let known = self.secrets.range(from..).next().filter(|(_, secret, _)| secret == text);
-            let kind = known.map_or(assignment::KIND, |(_, _, kind)| kind);
-            if kind != assignment::KIND || !is_cut(whole, found.end()) {
-                hits.push(Hit::new(found.range(), kind, 0));
-            }
-        }
-    }
+/// Where the bit of a beginning is.
+fn place(start: [u8; MIN]) -> (usize, u64) {
+    let hash = u64::from_le_bytes(start).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = (hash >> (u64::BITS - LOOK_BITS)) as usize;
+    (hash / u64::BITS as usize, 1 << (hash % u64::BITS as usize))
 }
 
 /// Tells whether a word goes on here: `core-tok`, once a secret, is none in `core-token`.
@@ -87,11 +94,11 @@ fn is_cut(text: &str, at: usize) -> bool {
     is_lower(at) && at > 0 && is_lower(at - 1)
 }
 
-/// Tells whether a secret, or a word of it, is worth looking for elsewhere. A name may announce a
-/// plain word, and that would be hidden wherever somebody uses it.
+/// Tells whether a secret, or a word of it, is worth looking for elsewhere. What stands around a
+/// value may make a secret of a plain word, and that would be hidden wherever the word is used.
 fn is_telling(secret: &str, kind: &str) -> bool {
     let is_word = || secret.chars().all(|c| c.is_alphabetic() || c == '_');
     (MIN..=MAX).contains(&secret.len())
         && !secret.contains(|c: char| c.is_whitespace() || c == '\\')
-        && (kind != assignment::KIND || !is_word())
+        && !(is_word() && (rules::is_told(kind) || secret.len() < MIN_LETTERS))
 }

@@ -7,17 +7,25 @@
 //! thinking stay: they are of use to their provider only, and with a byte changed to nobody.
 
 mod assignment;
+mod catalogue;
 #[cfg(test)]
 pub(crate) mod encodings;
+mod error;
 mod hit;
 mod json;
 mod known;
+mod mnemonic;
 mod names;
-mod patterns;
+mod pattern;
+mod private_keys;
 mod report;
+mod rule;
+mod rules;
 mod runs;
+mod shapes;
 #[cfg(test)]
 pub(crate) mod tests;
+mod urls;
 mod views;
 mod writing;
 
@@ -25,10 +33,13 @@ use std::borrow::Cow;
 
 use session_model::json::RawJson;
 
+use catalogue::Catalogue;
+pub use error::RedactError;
 use hit::{Hit, joined};
 use known::Known;
 pub use report::{Hidden, RedactionReport};
 use runs::Wanted;
+pub use shapes::Shape;
 use views::{Encoding, View};
 pub use writing::HideSecrets;
 
@@ -43,30 +54,45 @@ const MAX_DEPTH: u8 = 3;
 /// ```
 /// use session_context::redact::Redactor;
 ///
-/// let mut redactor = Redactor::default();
+/// let mut redactor = Redactor::new()?;
 /// let text = redactor.hide_in_text("notes", "curl -H 'Authorization: Bearer abcdef0123456789'");
 /// assert_eq!(text, "curl -H 'Authorization: [redacted:bearer-token]'");
 /// let text = redactor.hide_known_in_text("notes", "it was abcdef0123456789");
 /// assert_eq!(text, "it was [redacted:bearer-token]");
 /// assert_eq!(redactor.into_report().to_string(), "bearer-token: 2 in notes");
+/// # Ok::<(), session_context::redact::RedactError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Redactor {
+    catalogue: &'static Catalogue,
     report: RedactionReport,
     known: Known,
 }
 
 impl Redactor {
+    /// Returns a redactor that looks for every kind of secret.
+    ///
+    /// The first call in a process compiles all patterns; later ones take what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError`] if a pattern does not compile: there is no redactor that looks for some of
+    /// the kinds only.
+    pub fn new() -> Result<Self, RedactError> {
+        let catalogue = Catalogue::get()?;
+        Ok(Self { catalogue, report: RedactionReport::default(), known: Known::default() })
+    }
+
     /// Hides secrets in a text; `place` is what the report calls it.
     pub fn hide_in_text<'t>(&mut self, place: &str, text: &'t str) -> Cow<'t, str> {
-        let hits = self.learned(text, find(text, Look::ALL));
+        let hits = self.learned(text, self.find(text, true));
         self.hidden(place, text, hits)
     }
 
     /// Hides secrets in all strings of a value, and in the names of its fields.
     pub fn hide(&mut self, place: &str, value: &RawJson) -> RawJson {
         let hidden = value.map_strings(|string| {
-            let hits = self.learned(&string.text, json::find(string));
+            let hits = self.learned(&string.text, json::find(self.catalogue, string));
             changed(self.hidden(place, &string.text, hits))
         });
         hidden
@@ -80,7 +106,7 @@ impl Redactor {
             Some(text) => into_bytes(self.hide_in_text(place, text)),
             None => {
                 let Some(view) = View::strings(bytes) else { return bytes.into() };
-                let hits = self.learned(&view.text, find(&view.text, Look::ALL));
+                let hits = self.learned(&view.text, self.find(&view.text, true));
                 self.starred(place, bytes, &view, &hits)
             }
         }
@@ -121,8 +147,7 @@ impl Redactor {
     pub fn into_report(mut self) -> RedactionReport {
         let mut report = std::mem::take(&mut self.report);
         report.hide_places(|place| {
-            !find(place, Look::Secrets { random: false }).is_empty()
-                || !self.find_known(place).is_empty()
+            !self.find(place, false).is_empty() || !self.find_known(place).is_empty()
         });
         report
     }
@@ -173,8 +198,15 @@ impl Redactor {
         hits
     }
 
-    fn find_known(&mut self, text: &str) -> Vec<Hit> {
-        self.known.finder().map(|known| find(text, Look::Known(&known))).unwrap_or_default()
+    fn find(&self, text: &str, random: bool) -> Vec<Hit> {
+        find(text, Look::Secrets { catalogue: self.catalogue, random })
+    }
+
+    fn find_known(&self, text: &str) -> Vec<Hit> {
+        match self.known.is_empty() {
+            true => Vec::new(),
+            false => find(text, Look::Known(&self.known)),
+        }
     }
 }
 
@@ -200,15 +232,11 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-enum Look<'k> {
+enum Look<'l> {
     /// What looks like a secret; random runs only if asked.
-    Secrets { random: bool },
+    Secrets { catalogue: &'l Catalogue, random: bool },
     /// Secrets that were found elsewhere.
-    Known(&'k known::Finder),
-}
-
-impl Look<'_> {
-    const ALL: Self = Self::Secrets { random: true };
+    Known(&'l Known),
 }
 
 /// Finds what is looked for in a text.
@@ -220,20 +248,22 @@ fn find(text: &str, look: Look<'_>) -> Vec<Hit> {
 
 fn collect(text: &str, look: Look<'_>, depth: u8, hits: &mut Vec<Hit>) {
     let random = match look {
-        Look::Secrets { random } => {
-            patterns::find(text, hits);
-            assignment::find(text, hits);
+        Look::Secrets { catalogue, random } => {
+            catalogue.find(text, hits);
+            urls::find(text, hits);
+            mnemonic::find(text, hits);
+            assignment::find(&catalogue.names, text, hits);
             random
         }
-        Look::Known(finder) => {
-            finder.find(text, hits);
+        Look::Known(known) => {
+            known.find(text, hits);
             false
         }
     };
     let deeper = depth < MAX_DEPTH;
     let mut inside = |text: &str, random: bool| {
         let look = match look {
-            Look::Secrets { .. } => Look::Secrets { random },
+            Look::Secrets { catalogue, .. } => Look::Secrets { catalogue, random },
             known => known,
         };
         let mut hits = Vec::new();
@@ -247,14 +277,8 @@ fn collect(text: &str, look: Look<'_>, depth: u8, hits: &mut Vec<Hit>) {
     for encoding in Encoding::ALL {
         let Some(view) = View::of(text, encoding) else { continue };
         hits.extend(inside(&view.text, random).into_iter().map(|hit| {
-            let mut range = view.source(hit.range.clone());
             // A view of what is no text has a place in the midst of a character.
-            while !text.is_char_boundary(range.start) {
-                range.start -= 1;
-            }
-            while !text.is_char_boundary(range.end) {
-                range.end += 1;
-            }
+            let range = pattern::widened(text, view.source(hit.range.clone()));
             hit.at(range)
         }));
     }

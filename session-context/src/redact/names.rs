@@ -217,8 +217,8 @@ mod tests {
 
     #[test]
     fn every_name_is_seen_at_a_first_look() {
-        let look = regex::Regex::new(&WORDS.replace(r"\b", r"(?-u:\b)")).unwrap();
-        let missed = |word: &&&str| !look.is_match(word);
+        let look = crate::redact::pattern::compile("names", WORDS).unwrap();
+        let missed = |word: &&&str| !look.is_match(word.as_bytes());
         assert_eq!(ENDS.iter().chain(PARTS).filter(missed).collect::<Vec<_>>(), [&""; 0]);
     }
 

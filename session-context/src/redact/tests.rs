@@ -98,7 +98,7 @@ pub(crate) fn texts() -> Vec<(&'static str, String, String)> {
 
 /// What is left of a text, and the kinds that were hidden.
 fn hidden(text: &str) -> (String, Vec<&'static str>) {
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::new().unwrap();
     let text = redactor.hide_in_text("t", text).into_owned();
     let report = redactor.into_report();
     (text, report.kinds().map(|(kind, _)| kind).collect())
@@ -139,7 +139,7 @@ fn secrets_are_hidden_in_every_encoding() {
 #[test]
 fn a_known_secret_is_hidden_in_every_encoding() {
     for encoded in encodings("it is hunter2battery here", "hunter2battery") {
-        let mut redactor = Redactor::default();
+        let mut redactor = Redactor::new().unwrap();
         redactor.hide_in_text("a", "password: hunter2battery");
         let left = redactor.hide_known_in_text("b", &encoded.text);
         assert!(!encoded.is_in(&left), "{} is left in {left:?}", encoded.way);
@@ -155,20 +155,20 @@ fn bytes_that_are_no_text_keep_their_length() {
     };
     for (kind, text, secret) in texts() {
         let bytes = around(&text);
-        let mut redactor = Redactor::default();
+        let mut redactor = Redactor::new().unwrap();
         let left = redactor.hide_in_bytes("b", &bytes);
         let has = |part: &[u8]| left.windows(part.len()).any(|window| window == part);
         assert!(!has(secret.as_bytes()) && !has(&wide(&secret)), "{kind} in {left:?}");
         assert_eq!(left.len(), bytes.len());
-        let as_text = Redactor::default().hide_in_bytes("b", text.as_bytes()).into_owned();
+        let as_text = Redactor::new().unwrap().hide_in_bytes("b", text.as_bytes()).into_owned();
         assert_eq!(as_text, hidden(&text).0.as_bytes());
     }
     let bytes = around("DB_PASSWORD=correcthorse");
-    let left = Redactor::default().hide_in_bytes("b", &bytes).into_owned();
+    let left = Redactor::new().unwrap().hide_in_bytes("b", &bytes).into_owned();
     assert_eq!(left, around("DB_PASSWORD=************"));
     let image = [&b"\x89PNG\r\n\x1a\n"[..], &(0..=255).collect::<Vec<u8>>().repeat(8)].concat();
-    assert_eq!(Redactor::default().hide_in_bytes("b", &image), image);
-    let mut redactor = Redactor::default();
+    assert_eq!(Redactor::new().unwrap().hide_in_bytes("b", &image), image);
+    let mut redactor = Redactor::new().unwrap();
     redactor.hide_in_text("a", "password: hunter2battery");
     let left = redactor.hide_known_in_bytes("b", b"\xffhunter2battery\xff");
     assert_eq!(&*left, b"\xff**************\xff");
@@ -177,7 +177,7 @@ fn bytes_that_are_no_text_keep_their_length() {
 #[test]
 fn what_only_looks_sealed_is_looked_at() {
     let key = format!("sk-{}-api03-{}", "ant", "q8Xv2Lr9Tz4Kw1Yb6Nc3Md5Pf7Gh0JsA");
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::new().unwrap();
     let json = |text: &str| RawJson::parse(text.to_owned()).unwrap();
     let item =
         format!(r#"{{"summary":[{{"text":"it is {key}"}}],"encrypted_content":"gAAAAABo"}}"#);
@@ -198,7 +198,7 @@ fn names_of_fields_tell_of_secrets() {
         r#"{"env":{"API_KEY":"abcd","tokens":["abcd"],"password":["abcd",1]},"args":"{\"pass\u0077ord\":\"a b c\"}","token":"$TOKEN"}"#,
     )
     .unwrap();
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::new().unwrap();
     let left = redactor.hide("entry 1", &value);
     assert_eq!(
         left.as_str(),
@@ -212,7 +212,7 @@ fn names_of_fields_tell_of_secrets() {
 
 #[test]
 fn what_a_name_gave_away_is_hidden_where_it_stands_alone() {
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::new().unwrap();
     let value = RawJson::parse(r#"{"password":"hunter2battery","token":"workspace"}"#).unwrap();
     redactor.hide("a", &value);
     let plain = r#"["it is hunter2battery, not hunter2 in a workspace", "-phunter2battery hunter2batterypack"]"#;
@@ -235,7 +235,7 @@ fn signatures_stay_unless_what_they_sign_is_changed() {
     };
     let signed = format!(r#","thinkingSignature":"{signature}""#);
     let clean = entry("nothing", &signed);
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::new().unwrap();
     assert_eq!(redactor.hide("e", &clean), clean);
     let left = redactor.hide("e", &entry("DB_PASSWORD=abcd", &signed));
     assert_eq!(left, entry("DB_PASSWORD=[redacted:named-secret]", ""));

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use session_model::json::{ObjectEdit, RawJson};
 
-use super::{Redactor, json};
+use super::{RedactError, Redactor, json};
 use crate::WriteFilter;
 
 /// What tells an entry from others, and where it belongs.
@@ -26,7 +26,7 @@ const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
 /// use session_model::message::Message;
 /// use session_store_memory::MemoryStorage;
 ///
-/// let options = SessionOptions::default().eager().filter(HideSecrets::default());
+/// let options = SessionOptions::default().eager().filter(HideSecrets::new()?);
 /// let storage = Arc::new(MemoryStorage::new());
 /// let mut session = SessionManager::create(storage, NewSession::in_cwd("/w"), options).await?;
 /// session.append_message(Message::user("export API_KEY=k7Rw2pXz9Qm4", 1)).await?;
@@ -36,10 +36,19 @@ const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
 /// # Ok::<(), session_context::SessionError>(())
 /// # }).unwrap();
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct HideSecrets(Mutex<Redactor>);
 
 impl HideSecrets {
+    /// Returns a filter that hides every kind of secret.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError`] as [`Redactor::new`]: a session is not written through a part of a filter.
+    pub fn new() -> Result<Self, RedactError> {
+        Ok(Self(Mutex::new(Redactor::new()?)))
+    }
+
     fn redactor(&self) -> MutexGuard<'_, Redactor> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

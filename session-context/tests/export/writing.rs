@@ -23,7 +23,7 @@ impl World {
         let storage: Arc<dyn SessionStorage> = Arc::new(MemoryStorage::new());
         let persist = PersistOptions::default().oversize(OversizePolicy::Blob);
         let options = SessionOptions::default().eager().persist(persist);
-        let options = options.filter(HideSecrets::default());
+        let options = options.filter(HideSecrets::new().unwrap());
         let new = NewSession::in_cwd("/w");
         let session = block_on(SessionManager::create(Arc::clone(&storage), new, options)).unwrap();
         Self { storage, session }
@@ -125,7 +125,7 @@ fn a_branch_and_a_new_name_copy_no_secret() {
     assert!(block_on(plain.set_session_name(&name, NameSource::User)).unwrap());
     let key = plain.key().clone();
     block_on(plain.close()).unwrap();
-    let options = SessionOptions::default().filter(HideSecrets::default());
+    let options = SessionOptions::default().filter(HideSecrets::new().unwrap());
     let mut session =
         block_on(SessionManager::open(Arc::clone(&storage), key, "/w", options)).unwrap();
     assert!(block_on(session.set_session_name("Plain", NameSource::User)).unwrap());
