@@ -4,4 +4,5 @@
 mod browser;
 mod documents;
 mod page;
+mod shapes;
 mod writing;

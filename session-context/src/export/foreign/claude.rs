@@ -26,11 +26,16 @@ pub fn to_claude(session: &Handed<'_>) -> ForeignSession {
         id: session.uuid(),
         now_ms: session.created_ms,
         tips: HashMap::new(),
+        way: Vec::new(),
+        depths: vec![0; tree.len()],
+        heads: Vec::new(),
         loss: LossReport::default(),
     };
     let mut written: Vec<(NodeId, Vec<RawJson>)> = Vec::with_capacity(tree.len());
     for row in tree.rows(TreeOptions::with_archived()).iter() {
+        writer.go_to(row.node, row.depth as usize);
         let records = writer.records(row.node);
+        writer.note(row.node, !records.is_empty());
         written.push((row.node, records));
     }
     // The tool goes on from the last record, and branches read best as they were written.
@@ -62,10 +67,31 @@ struct Writer<'a> {
     now_ms: i64,
     /// The first and the last record at each entry: its own, or that of what it hangs from.
     tips: HashMap<NodeId, Option<(String, String)>>,
+    /// The entries above the one that is written, from its root on.
+    way: Vec<NodeId>,
+    /// How many entries are above each that was written.
+    depths: Vec<usize>,
+    /// The first records of those on the way that have any, with their places in it.
+    heads: Vec<(usize, String)>,
     loss: LossReport,
 }
 
 impl Writer<'_> {
+    /// Goes to the next entry of the rows, so many others being above it.
+    fn go_to(&mut self, node: NodeId, depth: usize) {
+        self.way.truncate(depth);
+        self.heads.truncate(self.heads.partition_point(|(at, _)| *at < depth));
+        self.depths[node.index()] = depth;
+    }
+
+    /// Notes that an entry is written, for those below it.
+    fn note(&mut self, node: NodeId, has_records: bool) {
+        if let Some(Some((head, _))) = self.tips.get(&node).filter(|_| has_records) {
+            self.heads.push((self.way.len(), head.clone()));
+        }
+        self.way.push(node);
+    }
+
     /// The records of an entry; those of what it hangs from are known.
     fn records(&mut self, node: NodeId) -> Vec<RawJson> {
         let tree = self.session.tree;
@@ -295,9 +321,10 @@ impl Writer<'_> {
             tip.filter(|tip| above.flatten().as_ref() != Some(tip)).map(|(head, _)| head)
         };
         own(first).or_else(|| {
-            let path = tree.path_to(node);
-            let kept = path.into_iter().skip_while(|at| *at != first);
-            kept.take_while(|at| *at != node).find_map(own)
+            let place = self.depths[first.index()];
+            self.way.get(place).filter(|at| **at == first)?;
+            let (_, head) = self.heads.get(self.heads.partition_point(|(at, _)| *at < place))?;
+            Some(head.clone())
         })
     }
 }
