@@ -18,6 +18,7 @@ mod life;
 mod merge;
 mod no_locks;
 mod operations;
+mod outputs;
 mod power;
 mod session;
 #[path = "../support/shipped.rs"]
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, Test); 23] = [
+    let tests: [(&str, Test); 25] = [
         ("life_with_failing_calls", life::failing),
         ("life_with_crashes", life::crashing),
         ("system_calls_of_append", calls::append),
@@ -66,6 +67,8 @@ fn main() -> ExitCode {
         ("kills_of_rename", operations::rename),
         ("kills_of_restore", operations::restore),
         ("kills_of_rm", operations::rm),
+        ("kills_of_export", outputs::killed),
+        ("order_of_export_and_pack", outputs::in_order),
         ("torn_ends", cuts::ends),
         ("torn_title_slots", cuts::slots),
         ("kill_of_contending_writers", contend::nothing_is_lost),

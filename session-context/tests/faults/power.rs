@@ -20,7 +20,7 @@ use session_model::storage::Durability;
 use crate::session::{
     self, BULK, FILE, append, block_on, goes_on, id, look, look_at, open_as, says,
 };
-use crate::{child, is_long, run};
+use crate::{child, is_long, outputs, run};
 
 /// How many things are told done before the power goes.
 const TOLD: usize = 100;
@@ -35,7 +35,8 @@ const OLD: &str = concat!(
 );
 
 /// What is done until the power goes.
-const KINDS: [&str; 7] = ["durable", "batch", "shared", "image", "name", "migrate", "accepted"];
+const KINDS: [&str; 9] =
+    ["durable", "batch", "shared", "image", "name", "migrate", "accepted", "pack", "export"];
 
 /// Does one thing again and again and prints each as it is done.
 pub fn play(store: &Path, kind: &str) {
@@ -43,6 +44,9 @@ pub fn play(store: &Path, kind: &str) {
     let open = |name: &str| {
         open_as(store, name, SessionOptions::default().eager().durability(durability)).unwrap()
     };
+    if let "pack" | "export" = kind {
+        return outputs::play(store, kind);
+    }
     if kind == "migrate" {
         for n in 0..OLD_SESSIONS {
             let session = open(&n.to_string());
@@ -177,13 +181,18 @@ fn survivors(kind: &str) -> usize {
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     let told: Vec<_> = lines.by_ref().take(TOLD).map(Result::unwrap).collect();
     disk.cut();
-    writer.kill().unwrap();
+    // Those that run a command again and again end with it, as it cannot write any more.
+    if !matches!(kind, "pack" | "export") {
+        writer.kill().unwrap();
+    }
     writer.wait().unwrap();
     assert_eq!(told.len(), TOLD);
     disk.restart();
 
-    if kind == "migrate" {
-        return migrated(&store);
+    match kind {
+        "migrate" => return migrated(&store),
+        "pack" | "export" => return outputs::whole(&store, kind, &told),
+        _ => {}
     }
     let session = look(&store).unwrap();
     let ids: Vec<_> = session.entries().iter().map(id).collect();
