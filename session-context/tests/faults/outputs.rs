@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use session_context::bundle::{Bundle, BundleLimits};
 
 use crate::session::{self, A, B, FILE, HEADER};
+use crate::shipped;
 
 /// The folder the files are written to.
 const OUT: &str = "out";
@@ -25,7 +26,7 @@ fn start(store: &Path, program: &mut Command, args: &[&str]) -> Output {
 }
 
 fn sessionctl(store: &Path, args: &[&str]) -> Output {
-    start(store, &mut Command::new(env!("CARGO_BIN_EXE_sessionctl")), args)
+    start(store, &mut Command::new(shipped::sessionctl()), args)
 }
 
 /// Writes one file after another and prints the name of each that is told written; every other one
@@ -78,7 +79,8 @@ pub fn in_order() -> String {
             let log = dir.path().join("log");
             let (args, suffix) = command(kind);
             let name = format!("{OUT}/file.{suffix}");
-            let mut all = vec!["-y", "-o", log.to_str().unwrap(), env!("CARGO_BIN_EXE_sessionctl")];
+            let program = shipped::sessionctl();
+            let mut all = vec!["-y", "-o", log.to_str().unwrap(), program.to_str().unwrap()];
             all.extend([&args[..], &["-o", &name]].concat());
             if force {
                 fs::write(dir.path().join(&name), "old").unwrap();
@@ -124,7 +126,8 @@ pub fn killed() -> String {
                 let inject = format!("inject={call}:signal=KILL:when={n}");
                 let mut all = vec!["-o", "/dev/null", "-e", &inject];
                 let trace = format!("trace={call}");
-                all.extend(["-e", &trace, env!("CARGO_BIN_EXE_sessionctl")]);
+                let program = shipped::sessionctl();
+                all.extend(["-e", &trace, program.to_str().unwrap()]);
                 let (args, _) = command("export");
                 all.extend([&args[..], &["-o", &name]].concat());
                 all.extend(force.then_some("--force"));

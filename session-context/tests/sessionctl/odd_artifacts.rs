@@ -126,7 +126,7 @@ fn a_clean_up_passes_over_a_pipe_and_stops_at_a_link() {
 fn an_artifact_that_cannot_be_read_is_no_pipe() {
     let dir = agent();
     let path = dir.path().join(BUCKET).join("one/0.bash.log");
-    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
     let run = dir.run_restricted("--store agent pack s-0001 -o a.tar.gz");
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.err.contains("could not read sessions/--w-app--/one/0.bash.log"), "{}", run.err);
