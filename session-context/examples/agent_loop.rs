@@ -13,15 +13,15 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use session_context::model::json::RawJson;
+use session_context::model::message::{
+    AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage,
+};
+use session_context::model::storage::StorageKey;
+use session_context::model::tree_view::{TextOptions, TreeView, TreeViewOptions, render_text};
 use session_context::{
     NewSession, PersistenceObserver, SessionError, SessionManager, SessionOptions, open_storage,
 };
-use session_model::json::RawJson;
-use session_model::message::{
-    AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage,
-};
-use session_model::storage::StorageKey;
-use session_model::tree_view::{TextOptions, TreeView, TreeViewOptions, render_text};
 
 /// A real agent takes the time from a clock.
 const NOW: i64 = 1_767_225_600_000;

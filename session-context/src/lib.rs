@@ -42,3 +42,8 @@ pub use open_storage::open_indexed_storage;
 pub use open_storage::open_replica;
 pub use open_storage::{OpenStorageError, open_existing_storage, open_storage};
 pub use reader::{FollowEvent, FollowOptions, SessionReader};
+/// Entries, messages, the tree, and the storage contract.
+pub use session_model as model;
+/// Storage in memory, and faults for tests.
+#[cfg(feature = "memory")]
+pub use session_store_memory as memory;

@@ -8,7 +8,7 @@ use crate::{
     Metadata, Report, Result, deny,
     features::feature_sets,
     process::{cargo, run as run_command},
-    test, tidy,
+    published, same_features, snippets, test, tidy,
 };
 
 /// Which steps to run.
@@ -38,6 +38,16 @@ enum Step {
     Test,
     /// The documentation builds without a warning
     Doc,
+    /// Tests turn on no feature of a crate that is not shipped
+    Features,
+    /// The programs in README and docs build and run outside the workspace
+    Snippets,
+    /// The declared Rust builds the packages
+    RustVersion,
+    /// The oldest versions of dependencies that the manifests allow build
+    MinimalVersions,
+    /// Every crate that is published packs and builds from its package
+    Packages,
     /// Licences, bans and sources of the dependencies
     Deny,
 }
@@ -53,6 +63,13 @@ pub fn run(options: &Options, metadata: &Metadata, report: &mut Report) {
             Step::Clippy => clippy(metadata, report),
             Step::Test => test::run(&[], metadata, report),
             Step::Doc => report.step("doc", doc),
+            Step::Features => report.step("features", || same_features::run(metadata)),
+            Step::Snippets => report.step("snippets", || snippets::run(metadata)),
+            Step::RustVersion => report.step("rust version", || published::rust_version(metadata)),
+            Step::MinimalVersions => {
+                report.step("minimal versions", || published::minimal_versions(metadata))
+            }
+            Step::Packages => report.step("packages", || published::packages(metadata)),
             Step::Deny => deny::run(options.advisories, report),
         }
     }
@@ -103,8 +120,8 @@ mod tests {
         assert_eq!(steps(&[]), Step::value_variants());
         assert_eq!(steps(&["--only", "tidy,fmt"]), [Step::Fmt, Step::Tidy]);
         assert_eq!(
-            steps(&["--skip", "deny,test"]),
-            [Step::Fmt, Step::Tidy, Step::Clippy, Step::Doc]
+            steps(&["--skip", "deny,test,features,snippets,rust-version,minimal-versions"]),
+            [Step::Fmt, Step::Tidy, Step::Clippy, Step::Doc, Step::Packages]
         );
         assert_eq!(steps(&["--only", "fmt,doc", "--skip", "doc"]), [Step::Fmt]);
     }

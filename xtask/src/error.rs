@@ -76,6 +76,25 @@ pub enum Error {
     /// `tidy` found something.
     #[error("{0} findings; each line above names a place to mend")]
     Untidy(usize),
+    /// Tests build with features that are not shipped.
+    #[error(
+        "{0} features are on only for tests, each named above; ask for them where the crate is used, \
+         or do without them in the tests"
+    )]
+    OnlyTested(usize),
+    /// The packages declare no oldest Rust.
+    #[error("`[workspace.package]` lacks `rust-version`")]
+    NoRustVersion,
+    /// A packed crate holds what only tests need.
+    #[error(
+        "{name} packs {bytes} bytes or has `tests`; its manifest's `include` says what is packed"
+    )]
+    LargePackage {
+        /// Name and version.
+        name: String,
+        /// The size of all its files.
+        bytes: u64,
+    },
     /// The workspace lacks a bench.
     #[error("package `{package}` has no bench named `{bench}`")]
     NoBench {

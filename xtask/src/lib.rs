@@ -21,10 +21,13 @@ mod metadata;
 mod outside;
 mod packages;
 mod process;
+mod published;
 mod redis;
 mod report;
+mod same_features;
 pub mod screenshots;
 pub mod shipped;
+mod snippets;
 pub mod test;
 pub mod tidy;
 

@@ -26,6 +26,11 @@ pub struct Metadata {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) version: String,
+    /// The registries it may go to: none named means any, an empty list none.
+    #[serde(default)]
+    publish: Option<Vec<String>>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) rust_version: Option<String>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
@@ -72,6 +77,11 @@ impl Metadata {
         env::set_current_dir(path).map_err(|source| Error::Read { path: path.clone(), source })
     }
 
+    /// The oldest Rust the packages declare to build with.
+    pub(crate) fn rust_version(&self) -> Option<String> {
+        self.packages.first()?.rust_version.clone()
+    }
+
     pub(crate) fn package(&self, name: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.name == name)
     }
@@ -80,5 +90,12 @@ impl Metadata {
     pub(crate) fn relative(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.workspace_root).unwrap_or(path);
         path.to_string_lossy().replace('\\', "/")
+    }
+}
+
+impl Package {
+    /// Whether it is published.
+    pub(crate) fn is_shipped(&self) -> bool {
+        self.publish.as_ref().is_none_or(|registries| !registries.is_empty())
     }
 }

@@ -10,7 +10,6 @@ use crate::{Error, Metadata, Result};
 /// What the example needs beside the library.
 const AGENT_LOOP: &str = r#"[dependencies]
 session-context = { path = "…", default-features = false, features = ["file"] }
-session-model = { path = "…" }
 tempfile = "3"
 tokio = { version = "1", features = ["macros", "rt"] }
 "#;
