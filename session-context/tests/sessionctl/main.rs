@@ -25,3 +25,6 @@ mod terminal;
 mod verify;
 mod watching;
 mod writing;
+
+/// The backends of this build.
+const BACKENDS: &str = "file, indexed, memory";

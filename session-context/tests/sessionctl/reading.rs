@@ -263,7 +263,7 @@ fn a_session_is_found_in_a_storage_by_its_key() {
     let told = format!("error: the storage directory {} does not exist\n", missing.display());
     dir.run(&format!("tree --store {} x.jsonl", missing.display())).failed(1, &told);
     assert!(!missing.exists());
-    let known = if cfg!(feature = "indexed") { "file, indexed, memory" } else { "file, memory" };
+    let known = crate::BACKENDS;
     let told = format!(
         "error: there is no storage scheme \"s3\"; this program has {known}. A path with a colon is written ./a:b\n"
     );
