@@ -33,6 +33,20 @@ pub enum DatabaseDiagnostic {
         /// The database in question.
         path: PathBuf,
     },
+    /// The database is a copy of one that publishes sessions, or was put back from one; it has a
+    /// name of its own now.
+    Copied {
+        /// The database in question.
+        path: PathBuf,
+    },
+    /// A copy of the database publishes sessions under the same name; this one takes a new name when
+    /// it is opened next, and until then counts what the copy claims as another host's.
+    CopyInUse {
+        /// The database in question.
+        path: PathBuf,
+        /// What the copy claims sessions by.
+        owner: String,
+    },
 }
 
 impl fmt::Display for DatabaseDiagnostic {
@@ -51,6 +65,18 @@ impl fmt::Display for DatabaseDiagnostic {
             Self::NoWriteAheadLog { path } => write!(
                 f,
                 "{} is on a file system without a write-ahead log; use it from one host at a time",
+                path.display()
+            ),
+            Self::Copied { path } => write!(
+                f,
+                "{} is a copy of the database of another host, or was put back from a copy; it is \
+                 a host of its own from now on",
+                path.display()
+            ),
+            Self::CopyInUse { path, owner } => write!(
+                f,
+                "a copy of {} is in use as {owner}; what it claims counts as another host's, and \
+                 this host takes a new name when it is opened next",
                 path.display()
             ),
         }

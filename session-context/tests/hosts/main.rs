@@ -7,6 +7,9 @@ mod agent;
 mod commands;
 mod hostile;
 mod life;
+mod reading;
+mod repair;
+mod rights;
 mod server;
 #[path = "../support/shipped.rs"]
 mod shipped;

@@ -77,6 +77,36 @@ impl Server {
         std::fs::remove_file(self.socket()).unwrap();
     }
 
+    /// Sends a command, and returns the strings of its answer.
+    pub(crate) fn ask(&self, command: &[&str]) -> Vec<String> {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        let mut request = format!("*{}\r\n", command.len());
+        for word in command {
+            request.push_str(&format!("${}\r\n{word}\r\n", word.len()));
+        }
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        read_value(&mut BufReader::new(stream), &mut answer);
+        answer
+    }
+
+    /// The session's hash: generation, epoch, owner and length of the log, and its digest.
+    pub(crate) fn state(&self) -> Vec<String> {
+        let hash = self.meta_key();
+        self.ask(&["HMGET", &hash, "gen", "epoch", "owner", "len", "digest", "log", "logs"])
+    }
+
+    fn meta_key(&self) -> String {
+        let mut keys = self.ask(&["KEYS", "sessions:s:*:meta"]);
+        assert_eq!(keys.len(), 1, "{keys:?}");
+        keys.remove(0)
+    }
+
+    /// Every key of every log.
+    pub(crate) fn chunks(&self) -> Vec<String> {
+        self.ask(&["KEYS", "sessions:s:*:log:*"])
+    }
+
     fn socket(&self) -> PathBuf {
         self.dir.path().join("socket")
     }
@@ -106,6 +136,12 @@ impl Server {
         BufReader::new(stream).read_line(&mut answer).unwrap();
         assert!(!answer.is_empty() && !answer.starts_with('-'), "{answer}");
     }
+
+    /// As [`url`](Self::url), for a user and a database.
+    pub(crate) fn url_of(&self, host: &Path, user: &str, database: u32) -> String {
+        format!("{}?user={user}%26pass=x%26db={database}", self.url(host))
+            .replace("/socket?", "/socket%3F")
+    }
 }
 
 impl Drop for Server {
@@ -113,6 +149,24 @@ impl Drop for Server {
         if self.child.is_some() {
             self.kill();
         }
+    }
+}
+
+/// Reads an answer of the server; what is nothing is an empty string.
+fn read_value(from: &mut impl BufRead, answer: &mut Vec<String>) {
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    let (kind, rest) = line.trim_end().split_at(1);
+    match kind {
+        "*" => (0..rest.parse::<i64>().unwrap()).for_each(|_| read_value(from, answer)),
+        "$" if rest == "-1" => answer.push(String::new()),
+        "$" => {
+            let mut bytes = vec![0; rest.parse::<usize>().unwrap() + 2];
+            from.read_exact(&mut bytes).unwrap();
+            bytes.truncate(bytes.len() - 2);
+            answer.push(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        _ => answer.push(rest.to_owned()),
     }
 }
 

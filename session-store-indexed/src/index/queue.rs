@@ -201,6 +201,11 @@ impl Queue {
         state.settled >= noted || state.is_idle()
     }
 
+    /// Tells whether everything that was noted is in the index.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.lock().is_idle()
+    }
+
     /// Waits until all that was noted is indexed, or an attempt fails; tells of the progress.
     pub(crate) fn wait(&self, mut progress: impl FnMut(IndexStatus)) -> Result<(), IndexError> {
         let mut state = self.lock();

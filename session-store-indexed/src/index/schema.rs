@@ -11,7 +11,7 @@ use crate::{DatabaseDiagnostic, DatabaseError};
 const APPLICATION_ID: i32 = 0x5345_5349;
 
 /// Each step brings the schema to the version of its place, counted from 1.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     "
 CREATE TABLE session (
     session INTEGER PRIMARY KEY,
@@ -68,6 +68,7 @@ CREATE TABLE summary (
     note TEXT
 ) WITHOUT ROWID;
 ",
+    crate::outbox::ORIGIN,
 ];
 
 const SCHEMA: Schema = Schema {
@@ -84,6 +85,9 @@ const SCHEMA: Schema = Schema {
         "claimed",
         "published_object",
         "blocked",
+        "received",
+        "ordered",
+        "owner",
     ],
     update: |transaction, version| {
         let mut steps = MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0));

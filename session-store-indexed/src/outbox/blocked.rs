@@ -9,7 +9,8 @@ use session_model::storage::StorageKey;
 pub enum BlockKind {
     /// The remote refuses it for its own sake.
     Refused,
-    /// Another host has gone on with the session; what this host added becomes a fork.
+    /// The session and the remote's do not go together: another host has gone on with it, or the
+    /// file is another. Pulling keeps both, as a session and its fork.
     Fenced,
     /// Somebody decided not to publish it.
     Skipped,

@@ -40,3 +40,26 @@ CREATE TABLE blocked (
     reason TEXT NOT NULL
 ) WITHOUT ROWID;
 ";
+
+/// The step that tells where bytes come from.
+///
+/// `received` is what a file is that holds nothing but what the remote sent, `ordered` what may
+/// replace the remote's log, `owner` the names sessions were claimed by, and `place` which file the
+/// database is.
+pub(crate) const ORIGIN: &str = "
+ALTER TABLE state ADD COLUMN place TEXT;
+CREATE TABLE received (
+    key TEXT PRIMARY KEY,
+    length INTEGER NOT NULL,
+    digest BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE ordered (
+    key TEXT PRIMARY KEY,
+    what INTEGER NOT NULL,
+    at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE owner (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE
+);
+";

@@ -7,7 +7,7 @@ use session_model::storage::StorageKey;
 
 use super::publisher::{Publisher, Result};
 use crate::index;
-use crate::outbox::{self, Agreed};
+use crate::outbox::{self, Agreed, Order};
 use crate::remote::{Listed, RemoteError, SessionState};
 
 /// How much of a listing is asked for at once.
@@ -43,16 +43,18 @@ impl Publisher {
         }
         let now = self.clock.now_ms();
         let agreed = self.database.run(|connection| outbox::all_agreed(connection))?;
-        let lacking: Vec<_> = agreed
-            .into_iter()
-            .filter(|(key, agreed)| self.lacks(agreed, there.get(key).map(|there| &there.state)))
-            .collect();
+        let mut lacking = Vec::new();
+        for (key, agreed) in agreed {
+            if self.lacks(&agreed, there.get(&key).map(|there| &there.state))? {
+                lacking.push((key, agreed));
+            }
+        }
         let lost = self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let mut lost = Vec::new();
-            for (key, _) in &lacking {
-                if requeue(&transaction, key, now)? {
+            for (key, agreed) in &lacking {
+                if requeue(&transaction, key, agreed, now)? {
                     lost.push(key.clone());
                 }
             }
@@ -65,15 +67,15 @@ impl Publisher {
     }
 
     /// Tells whether a remote has less of a session than it once had.
-    fn lacks(&self, agreed: &Agreed, state: Option<&SessionState>) -> bool {
-        let Some(state) = state else { return agreed.position.length > 0 };
+    fn lacks(&mut self, agreed: &Agreed, state: Option<&SessionState>) -> Result<bool> {
+        let Some(state) = state else { return Ok(agreed.position.length > 0) };
         // What was removed here is agreed to be empty.
         let was_removed = agreed.position.length == 0;
-        match state.tombstone {
-            Some(_) => !was_removed && self.wrote(state),
-            None if was_removed => self.wrote(state),
+        Ok(match state.tombstone {
+            Some(_) => !was_removed && self.wrote(state)?,
+            None if was_removed => self.wrote(state)?,
             None => state.position < agreed.position,
-        }
+        })
     }
 
     async fn find_lost_objects(&mut self) -> Result<usize> {
@@ -100,17 +102,35 @@ impl Publisher {
     }
 }
 
-/// Has a session published from where the remote is; false if nothing is known of it here.
-fn requeue(connection: &Sqlite, key: &StorageKey, now: i64) -> rusqlite::Result<bool> {
+/// Has a session published from where the remote is; false if nothing is known of it here, or all
+/// of it came from the remote: that is sent when somebody asks for it.
+fn requeue(
+    connection: &Sqlite,
+    key: &StorageKey,
+    agreed: &Agreed,
+    now: i64,
+) -> rusqlite::Result<bool> {
     if outbox::blocked_key(connection, key)?.is_some() {
         return Ok(false);
     }
+    let received = outbox::received(connection, key)?;
     match index::known(connection, key)? {
+        Some(known) if received.is_some_and(|received| received.length == known.indexed) => {
+            tracing::warn!(
+                %key, "the remote has less of it than was fetched; `remote push` sends it again"
+            );
+            return Ok(false);
+        }
         Some(known) if known.indexed > 0 => {
             outbox::add_log(connection, key, known.generation, (0, known.indexed), now)?;
         }
         Some(_) => return Ok(false),
-        None => outbox::add_gone(connection, key, None, now)?,
+        None => {
+            if agreed.position.length == 0 {
+                outbox::order(connection, key, Order::Written, now)?;
+            }
+            outbox::add_gone(connection, key, None, now)?;
+        }
     }
     Ok(true)
 }

@@ -106,6 +106,11 @@ impl Run {
     /// Publishes what is left, until there is nothing, the remote fails or the time is up.
     async fn drain(&mut self, by: Instant) {
         if !self.is_leader() {
+            // Another process publishes what was written here, and claims it for that.
+            let release = self.publisher.release();
+            if timeout_at(by.into(), release).await.is_err() {
+                tracing::info!("claims are not given up in time; they end by themselves");
+            }
             return;
         }
         let is_down = self.failures > 0;

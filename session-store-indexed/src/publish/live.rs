@@ -31,6 +31,8 @@ pub(super) enum Ready {
     Held,
     /// The remote went on without what is here.
     Diverged,
+    /// The file is another, which no program of this storage wrote, and lacks what the remote has.
+    Foreign,
     /// The file is not as it is indexed.
     Changed,
     /// The remote changed meanwhile, or has to be looked at again.

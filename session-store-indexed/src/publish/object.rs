@@ -99,7 +99,7 @@ impl Publisher {
         let folders = artifact.segments().take(SESSION_DEPTH).collect::<Vec<_>>().join("/");
         let Ok(session) = StorageKey::new(folders + SESSION_SUFFIX) else { return Ok(false) };
         let Some(state) = self.remote.state(&session).await? else { return Ok(true) };
-        Ok(self.wrote(&state) || self.is_ours(&state.fence.owner))
+        Ok(self.wrote(&state)? || self.is_ours(&state.fence.owner)?)
     }
 
     async fn unput(&mut self, key: &StorageKey) -> Result<()> {

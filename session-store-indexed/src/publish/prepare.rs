@@ -3,11 +3,12 @@
 use session_model::storage::StorageKey;
 
 use super::Held;
+use super::compare::Compared;
 use super::live::{Live, Ready};
 use super::publisher::{Publisher, Result};
 use super::source::Source;
-use crate::outbox::{self, Agreed};
-use crate::remote::{Claim, Claimed, Digest, Fence, MAX_READ_BYTES, Position, SessionState};
+use crate::outbox::{self, Agreed, Order};
+use crate::remote::{Claim, Claimed, Digest, Fence, Position};
 
 impl Publisher {
     /// Claims a session unless there is nothing to send, and compares the remote with the file.
@@ -22,12 +23,23 @@ impl Publisher {
     ) -> Result<Ready> {
         let key = source.key;
         let agreed = self.database.run(|connection| outbox::agreed(connection, key))?;
+        let order = self.database.run(|connection| outbox::ordered(connection, key))?;
+        let is_damaged = order == Some(Order::Repair) || self.damaged.contains(key);
         match self.live.remove(key) {
             Some(live) if live.generation == source.generation() => {
                 source.knows(live.position.length, live.hash);
             }
             _ if self.set_back.contains(key) => {}
+            _ if order == Some(Order::Repair) => {}
             _ => {
+                let received = self.database.run(|connection| outbox::received(connection, key))?;
+                if let Some(received) = received.filter(|it| it.length == source.len()) {
+                    match source.begins_with(received.length, &received.digest).await? {
+                        None => return Ok(Ready::Changed),
+                        Some(true) => return Ok(Ready::Nothing),
+                        Some(false) => {}
+                    }
+                }
                 if let Some(agreed) = agreed.filter(|agreed| agreed.position.length >= stop) {
                     let length = agreed.position.length;
                     match source.begins_with(length, &agreed.digest).await? {
@@ -40,15 +52,17 @@ impl Publisher {
         }
         let before = self.remote.state(key).await?;
         let written = before.as_ref().filter(|state| state.digest.is_some());
-        let is_damaged = self.damaged.contains(key);
-        if let Some(state) = written.filter(|_| !is_damaged)
-            && let Some(ready) = self.compare(source, stop, state, agreed.as_ref()).await?
-        {
-            return Ok(ready);
+        let mut may_replace = false;
+        if let Some(state) = written.filter(|_| !is_damaged) {
+            match self.compare(source, stop, state, agreed.as_ref()).await? {
+                Compared::Done(ready) => return Ok(ready),
+                Compared::GoesOn => {}
+                Compared::Replaces => may_replace = true,
+            }
         }
         // What was removed by this host is agreed to be empty, unless the remote was set back.
-        let is_gone = |state: &SessionState| state.tombstone.is_some() && !self.wrote(state);
-        if before.as_ref().is_some_and(is_gone)
+        if let Some(state) = before.as_ref().filter(|state| state.tombstone.is_some())
+            && !self.wrote(state)?
             && agreed.is_some_and(|agreed| agreed.position.length > 0)
         {
             return Ok(Ready::Diverged);
@@ -65,9 +79,19 @@ impl Publisher {
         let digest = state.digest.unwrap_or_else(|| Digest::of(b""));
         let same = match source.begins_with(position.length, &digest).await? {
             None => return Ok(Ready::Changed),
-            Some(same) => same && !is_damaged,
+            Some(same) => same,
         };
-        if !same && !self.is_known(agreed.as_ref(), &state) {
+        if is_damaged {
+            // A copy that has all of what was lost can bring it back, whoever wrote it.
+            may_replace = same || (order.is_some() && self.is_known(agreed.as_ref(), &state)?);
+        } else if let Some(before) = before
+            && (before.position, before.digest) != (position, state.digest)
+        {
+            self.remote.release(key, &fence).await?;
+            return Ok(Ready::Again);
+        }
+        let same = same && !is_damaged;
+        if !same && !may_replace {
             self.remote.release(key, &fence).await?;
             return Ok(Ready::Diverged);
         }
@@ -99,69 +123,6 @@ impl Publisher {
         self.live.insert(source.key.clone(), live);
     }
 
-    /// Decides what can be decided without a claim.
-    async fn compare(
-        &mut self,
-        source: &mut Source<'_>,
-        stop: u64,
-        state: &SessionState,
-        agreed: Option<&Agreed>,
-    ) -> Result<Option<Ready>> {
-        let (length, Some(digest)) = (state.position.length, state.digest) else {
-            return Ok(None);
-        };
-        if length > source.len() {
-            if self.is_known(agreed, state) {
-                return Ok(None);
-            }
-            let ready = match self.is_beginning(source, state).await? {
-                None => Ready::Again,
-                Some(true) => Ready::Nothing,
-                Some(false) => Ready::Diverged,
-            };
-            return Ok(Some(ready));
-        }
-        let same = match source.begins_with(length, &digest).await? {
-            None => return Ok(Some(Ready::Changed)),
-            Some(same) => same,
-        };
-        if !same {
-            return Ok((!self.is_known(agreed, state)).then_some(Ready::Diverged));
-        }
-        if length < stop || source.len() < stop {
-            return Ok(None);
-        }
-        let agreed = Agreed { position: state.position, digest, epoch: state.fence.epoch };
-        let key = source.key;
-        self.database.run(|connection| outbox::agree(connection, key, &agreed))?;
-        Ok(Some(Ready::Nothing))
-    }
-
-    /// Tells whether the remote's log begins with the local file, which is shorter.
-    async fn is_beginning(
-        &self,
-        source: &Source<'_>,
-        state: &SessionState,
-    ) -> Result<Option<bool>> {
-        let mut at = 0;
-        while at < source.len() {
-            let limit = (source.len() - at).min(MAX_READ_BYTES as u64);
-            let part = self.remote.read(source.key, at, limit as usize).await?;
-            let Some(part) = part.filter(|part| {
-                part.position.generation == state.position.generation && !part.bytes.is_empty()
-            }) else {
-                return Ok(None);
-            };
-            let stop = at + part.bytes.len() as u64;
-            match source.read(at, stop).await? {
-                None => return Ok(None),
-                Some(bytes) if bytes != part.bytes => return Ok(Some(false)),
-                Some(_) => at = stop,
-            }
-        }
-        Ok(Some(true))
-    }
-
     /// Claims a session; `None` if another host has it.
     pub(super) async fn claim(&mut self, key: &StorageKey, agreed: u64) -> Result<Option<Fence>> {
         let claimed = self.database.run(|connection| outbox::claimed(connection, key))?;
@@ -180,11 +141,12 @@ impl Publisher {
                     self.database.run(note)?;
                     return Ok(Some(fence));
                 }
-                // A publisher of this database that is gone: there is one at a time.
-                Claimed::Held { by, .. } if self.is_ours(&by.owner) && !claim.force => {
-                    claim.force = true;
-                }
                 Claimed::Held { by, left } => {
+                    // A publisher of this database that is gone: there is one at a time.
+                    if !claim.force && self.is_ours(&by.owner)? {
+                        claim.force = true;
+                        continue;
+                    }
                     let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
                     let until_ms = self.clock.now_ms().saturating_add(left.max(1));
                     tracing::info!(%key, owner = %by.owner, "another host has the session");
@@ -213,21 +175,6 @@ impl Publisher {
                 Some(live) if fence.as_ref() == Some(&live.fence) => live.prolong_ms = prolong_ms,
                 // Somebody else had it in between, or the remote lost data.
                 _ => drop(self.live.remove(&key)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives up the claims of sessions that nobody here writes and of which nothing waits.
-    pub(super) async fn give_up_claims(&mut self) -> Result<()> {
-        for key in self.live.keys().cloned().collect::<Vec<_>>() {
-            if self.shared.is_open(&key)
-                || self.database.run(|connection| outbox::has_pending(connection, &key))?
-            {
-                continue;
-            }
-            if let Some(live) = self.live.remove(&key) {
-                self.remote.release(&key, &live.fence).await?;
             }
         }
         Ok(())

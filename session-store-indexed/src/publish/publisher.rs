@@ -11,11 +11,11 @@ use super::live::{Live, Ready};
 use super::send::Batch;
 use super::source::Source;
 use super::{Connection, Held, PublishError, PublishOptions, Shared};
-use crate::DatabaseError;
 use crate::index::{self, Mark, Queue};
 use crate::outbox::{self, Agreed, BlockKind, Item, Row};
 use crate::remote::{Checked, Remote, RemoteError, SessionState};
 use crate::sqlite::Database;
+use crate::{DatabaseDiagnostic, DatabaseError};
 
 pub(super) type Result<T, E = PublishError> = std::result::Result<T, E>;
 
@@ -65,6 +65,8 @@ pub struct Publisher {
     /// Sessions of which the remote has less than it had; they are looked at anew.
     pub(super) set_back: HashSet<StorageKey>,
     pub(super) is_connected: bool,
+    /// Whether a copy of this database was found to be in use elsewhere.
+    knows_copy: bool,
 }
 
 impl Publisher {
@@ -78,14 +80,24 @@ impl Publisher {
     ) -> Result<Self, DatabaseError> {
         let now = clock.now_ms();
         let new_host = Uuid::new_v4().simple().to_string();
-        let host = database.run(|connection| {
-            let transaction = connection.transaction()?;
+        let run = Uuid::new_v4().simple().to_string();
+        // Without the number of its device, which is another after each start of some systems.
+        let place = index::identity(Some(database.path()));
+        let place = place.split_once('-').map_or("", |(_, place)| place).to_owned();
+        let (host, owner, is_copy) = database.run(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let is_copy = outbox::rename_copy(&transaction, &place, &new_host)?;
             outbox::fill(&transaction, &new_host, now)?;
             let host = outbox::host(&transaction)?.unwrap_or(new_host);
+            let owner = format!("{host}/{run}");
+            outbox::add_owner(&transaction, &owner)?;
             transaction.commit()?;
-            Ok(host)
+            Ok((host, owner, is_copy))
         })?;
-        let owner = format!("{host}/{}", Uuid::new_v4().simple());
+        if is_copy {
+            database.report(DatabaseDiagnostic::Copied { path: database.path().to_owned() });
+        }
         Ok(Self {
             database,
             storage,
@@ -102,16 +114,13 @@ impl Publisher {
             damaged: Vec::new(),
             set_back: HashSet::new(),
             is_connected: false,
+            knows_copy: false,
         })
     }
 
     /// Returns the name sessions are claimed by: new for each publisher.
     pub fn owner(&self) -> &str {
         &self.owner
-    }
-
-    pub(crate) fn host(&self) -> &str {
-        &self.host
     }
 
     /// Does a bounded part of what is to be done.
@@ -128,16 +137,6 @@ impl Publisher {
         self.note(&outcome);
         self.answer_waiters().await;
         outcome
-    }
-
-    /// Gives all claims up; for the end.
-    pub async fn release(&mut self) {
-        for (key, live) in std::mem::take(&mut self.live) {
-            if self.remote.release(&key, &live.fence).await.is_err() {
-                // The rest would fail as well; leases end by themselves.
-                return;
-            }
-        }
     }
 
     async fn attempt(&mut self) -> Result<Progress> {
@@ -188,6 +187,9 @@ impl Publisher {
         }
         worked |= self.send(batch).await?;
         self.give_up_claims().await?;
+        if !worked {
+            self.drop_orders()?;
+        }
         Ok(if worked { Progress::Worked } else { Progress::Idle })
     }
 
@@ -211,7 +213,24 @@ impl Publisher {
         let is_ready =
             self.live.get(key).is_some_and(|live| live.is_sure && live.generation == generation);
         if !is_ready {
-            let ready = self.prepare(&mut source, stop, batch.is_empty()).await?;
+            // Compared, a file that is read in batches would look cut.
+            match source.is_whole().await? {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => {
+                    batch.spoil(key);
+                    self.look_again(key);
+                    return Ok(false);
+                }
+            }
+            let ready = match self.prepare(&mut source, stop, batch.is_empty()).await {
+                Err(PublishError::Remote(error @ RemoteError::Damaged(_))) => {
+                    let reason = format!("{error}; `remote push --repair` does that");
+                    self.block(key, BlockKind::Fenced, &reason)?;
+                    return Ok(true);
+                }
+                ready => ready?,
+            };
             if matches!(ready, Ready::Live | Ready::Nothing | Ready::Diverged) {
                 self.set_back.remove(key);
             }
@@ -219,11 +238,18 @@ impl Publisher {
                 Ready::Live => {}
                 Ready::Nothing => {
                     self.finish_log(key, generation, stop)?;
+                    self.fulfil(key)?;
                     return Ok(true);
                 }
                 Ready::Held => return Ok(false),
                 Ready::Diverged => {
                     let reason = "another host has gone on with it";
+                    self.block(key, BlockKind::Fenced, reason)?;
+                    return Ok(true);
+                }
+                Ready::Foreign => {
+                    let reason = "the file was replaced by one that lacks what the remote has, and \
+                                  not through its storage; `remote pull` keeps both";
                     self.block(key, BlockKind::Fenced, reason)?;
                     return Ok(true);
                 }
@@ -277,23 +303,44 @@ impl Publisher {
         Ok(self.database.run(|connection| outbox::block(connection, key, kind, reason, now))?)
     }
 
-    pub(super) fn is_ours(&self, owner: &str) -> bool {
-        is_of(&self.host, owner)
+    /// Tells whether a claim was made from this database. One that has its host's name and is not
+    /// known here was made from a copy of it.
+    pub(super) fn is_ours(&mut self, owner: &str) -> Result<bool> {
+        if !is_of(&self.host, owner) {
+            return Ok(false);
+        }
+        if self.database.run(|connection| outbox::is_owner(connection, owner))? {
+            return Ok(true);
+        }
+        if !self.knows_copy {
+            self.knows_copy = true;
+            self.database.run(|connection| outbox::note_copy(connection))?;
+            let path = self.database.path().to_owned();
+            self.database.report(DatabaseDiagnostic::CopyInUse { path, owner: owner.to_owned() });
+        }
+        Ok(false)
     }
 
     /// Tells whether this host made the last change of a session: what is here comes from that.
-    pub(super) fn wrote(&self, state: &SessionState) -> bool {
-        state.writer().is_some_and(|writer| self.is_ours(&writer))
+    pub(super) fn wrote(&mut self, state: &SessionState) -> Result<bool> {
+        match state.writer() {
+            Some(writer) => self.is_ours(&writer),
+            None => Ok(false),
+        }
     }
 
     /// Tells whether nothing is lost with what the remote has of a session: this host has had it.
     ///
     /// Epochs do not tell that. A remote that was set back gives them again, to others.
-    pub(super) fn is_known(&self, agreed: Option<&Agreed>, state: &SessionState) -> bool {
+    pub(super) fn is_known(
+        &mut self,
+        agreed: Option<&Agreed>,
+        state: &SessionState,
+    ) -> Result<bool> {
         let is_agreed = agreed.is_some_and(|agreed| {
             state.position == agreed.position && state.digest == Some(agreed.digest)
         });
-        is_agreed || self.wrote(state)
+        Ok(is_agreed || self.wrote(state)?)
     }
 
     fn note(&mut self, outcome: &Result<Progress>) {
@@ -323,6 +370,6 @@ impl Publisher {
 }
 
 /// Tells whether an owner is a publisher, of now or before, of this host's database.
-pub(crate) fn is_of(host: &str, owner: &str) -> bool {
+fn is_of(host: &str, owner: &str) -> bool {
     owner.strip_prefix(host).is_some_and(|rest| rest.starts_with('/'))
 }

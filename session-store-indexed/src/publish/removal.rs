@@ -24,7 +24,18 @@ impl Publisher {
         if state.tombstone.is_some() {
             return self.removed(row, state.fence.epoch);
         }
-        if state.digest.is_some() && !self.is_known(agreed.as_ref(), &state) {
+        if self.database.run(|connection| outbox::ordered(connection, key))?.is_none() {
+            tracing::warn!(
+                %key, "it is gone here, and no program removed it through its storage: it stays on the \
+                remote, from where it can be fetched again"
+            );
+            self.database.run(|connection| {
+                outbox::forget(connection, key)?;
+                outbox::finish(connection, row.seq)
+            })?;
+            return Ok(true);
+        }
+        if state.digest.is_some() && !self.is_known(agreed.as_ref(), &state)? {
             tracing::warn!(%key, "removed here, but another host has gone on with it; it stays there");
             return self.removed(row, state.fence.epoch);
         }
@@ -56,6 +67,7 @@ impl Publisher {
             outbox::agree(connection, &row.key, &agreed)?;
             outbox::finish(connection, row.seq)
         })?;
+        self.fulfil(&row.key)?;
         Ok(true)
     }
 }

@@ -65,6 +65,7 @@ impl Publisher {
         let agreed = Agreed { position, digest, epoch: fence.epoch };
         self.database.run(|connection| outbox::agree(connection, key, &agreed))?;
         self.finish_log(key, source.generation(), at)?;
+        self.fulfil(key)?;
         self.keep(source, fence, position, hash);
         Ok(Ready::Live)
     }

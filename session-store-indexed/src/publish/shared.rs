@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::wait::Waiter;
 use super::{Connection, Held, PublishError, PublishStatus};
+use crate::remote::Fence;
 
 /// What the publisher and the storage tell each other.
 #[derive(Debug, Default)]
@@ -29,6 +30,10 @@ pub(super) struct State {
     pub(super) published_bytes: u64,
     /// Sessions with open writers of this process, whose claims are kept.
     open: HashMap<StorageKey, usize>,
+    /// Sessions that are being replaced, moved or removed by this process.
+    written: HashMap<StorageKey, usize>,
+    /// Claims that were made for writers of this process.
+    taken: HashMap<StorageKey, Fence>,
     pub(super) waiters: Vec<Waiter>,
     /// Set when the publisher shall end: by when.
     pub(super) closing: Option<Instant>,
@@ -48,6 +53,29 @@ impl Shared {
 
     pub(super) fn is_open(&self, key: &StorageKey) -> bool {
         self.state().open.contains_key(key)
+    }
+
+    /// Notes a claim that was made for a writer.
+    pub(crate) fn took(&self, key: &StorageKey, fence: Fence) {
+        self.state().taken.insert(key.clone(), fence);
+        self.wake.notify_one();
+    }
+
+    /// Takes out the claims of sessions that no writer of this process has open.
+    pub(super) fn take_unused(&self) -> Vec<(StorageKey, Fence)> {
+        let mut state = self.state();
+        let State { taken, open, .. } = &mut *state;
+        taken.extract_if(|key, _| !open.contains_key(key)).collect()
+    }
+
+    /// Notes that a session is being replaced, until the returned value is dropped.
+    pub(crate) fn writing(self: &Arc<Self>, key: &StorageKey) -> Writing {
+        *self.state().written.entry(key.clone()).or_default() += 1;
+        Writing { shared: Arc::clone(self), key: key.clone() }
+    }
+
+    pub(super) fn is_written(&self, key: &StorageKey) -> bool {
+        self.state().written.contains_key(key)
     }
 
     /// The state as this process knows it; what waits is the database's to tell.
@@ -86,6 +114,25 @@ impl Shared {
 
     pub(super) fn closing(&self) -> Option<Instant> {
         self.state().closing
+    }
+}
+
+/// A change of a session that is not just lines at its end.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    shared: Arc<Shared>,
+    key: StorageKey,
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        if let Some(count) = state.written.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                state.written.remove(&self.key);
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use memchr::memchr;
 use session_model::storage::{
     ReadRange, SessionStorage, StorageError, StorageErrorKind, StorageKey,
 };
@@ -38,6 +39,20 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     pub(super) fn new(storage: &'a dyn SessionStorage, key: &'a StorageKey, known: Known) -> Self {
         Self { storage, key, known, hashes: BTreeMap::from([(0, Sha256::new())]) }
+    }
+
+    /// Tells whether the index has read the file to the end it had; `None` as [`read`](Self::read).
+    pub(super) async fn is_whole(&self) -> Result<Option<bool>, StorageError> {
+        let (mut at, end) = (self.known.indexed, self.known.size);
+        while at < end {
+            let stop = end.min(at + CHUNK);
+            match self.read(at, stop).await? {
+                None => return Ok(None),
+                Some(bytes) if memchr(b'\n', &bytes).is_some() => return Ok(Some(false)),
+                Some(_) => at = stop,
+            }
+        }
+        Ok(Some(true))
     }
 
     pub(super) fn generation(&self) -> u64 {

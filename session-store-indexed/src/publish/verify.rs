@@ -1,8 +1,10 @@
 //! Reading a session back from a remote.
 
 use session_model::storage::{ReadRange, SessionStorage, StorageErrorKind, StorageKey};
+use sha2::{Digest as _, Sha256};
 
 use super::PublishError;
+use super::source::digest_of;
 use crate::remote::{MAX_READ_BYTES, Remote, RemoteError};
 
 /// How the remote's copy of a session compares with the file.
@@ -26,8 +28,11 @@ pub enum Verified {
         /// The first byte that does.
         at: u64,
     },
-    /// The remote has lost bytes.
-    Damaged,
+    /// The remote has lost bytes, or has other ones than were written.
+    Damaged {
+        /// Whether the file has all that was written, and can be written anew.
+        here: bool,
+    },
 }
 
 /// Compares every byte a remote has of a session with the local file's.
@@ -49,7 +54,10 @@ pub async fn verify(
     loop {
         let part = match remote.read(session, at, MAX_READ_BYTES).await {
             Ok(part) => part,
-            Err(RemoteError::Damaged(_)) => return Ok(Verified::Damaged),
+            Err(RemoteError::Damaged(_)) => {
+                let here = has_what_was_written(storage, remote, session, size).await?;
+                return Ok(Verified::Damaged { here });
+            }
             Err(error) => return Err(error.into()),
         };
         let theirs = part.map(|part| part.bytes).unwrap_or_default();
@@ -59,7 +67,10 @@ pub async fn verify(
             _ => storage.read(session, &[range]).await?.1.pop().unwrap_or_default(),
         };
         if let Some(differs) = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs) {
-            return Ok(Verified::Differs { at: at + differs as u64 });
+            return Ok(match has_what_was_written(storage, remote, session, size).await? {
+                true => Verified::Damaged { here: true },
+                false => Verified::Differs { at: at + differs as u64 },
+            });
         }
         at += ours.len() as u64;
         if theirs.len() > ours.len() {
@@ -74,4 +85,27 @@ pub async fn verify(
             });
         }
     }
+}
+
+/// Tells whether a file begins with the log as its writers meant it, whatever the remote has.
+async fn has_what_was_written(
+    storage: &dyn SessionStorage,
+    remote: &dyn Remote,
+    session: &StorageKey,
+    size: u64,
+) -> Result<bool, PublishError> {
+    let Some(state) = remote.state(session).await? else { return Ok(false) };
+    let (length, Some(digest)) = (state.position.length, state.digest) else { return Ok(false) };
+    if size < length {
+        return Ok(false);
+    }
+    let mut hash = Sha256::new();
+    let mut offset = 0;
+    while offset < length {
+        let len = (length - offset).min(MAX_READ_BYTES as u64);
+        let parts = storage.read(session, &[ReadRange::Range { offset, len }]).await?.1;
+        parts.iter().for_each(|part| hash.update(part));
+        offset += len;
+    }
+    Ok(digest_of(&hash) == digest)
 }

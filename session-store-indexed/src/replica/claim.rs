@@ -39,25 +39,44 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// As [`pull`](Self::pull); the claim may be this host's all the same.
+    /// As [`pull`](Self::pull). A claim that was made for it is given up again, unless the remote
+    /// does not answer.
     pub async fn take_over(
         &self,
         session: &StorageKey,
         lease: Duration,
         force: bool,
     ) -> Result<TakeOver> {
-        match self.remote.state(session).await? {
-            Some(state) if state.tombstone.is_none() && state.digest.is_some() => {}
+        let before = match self.remote.state(session).await? {
+            Some(state) if state.tombstone.is_none() && state.digest.is_some() => state.fence,
             _ => return Ok(TakeOver::Unknown),
-        }
+        };
         let seen_epoch = self.local.seen_epoch(session)?;
         let claim = Claim { owner: self.owner.clone(), lease, force, seen_epoch };
         match self.remote.claim(session, &claim).await? {
             Claimed::Held { by, left } => Ok(TakeOver::Held { by, left }),
             Claimed::Granted(fence) => {
-                self.local.note_claim(session, fence.epoch)?;
-                Ok(TakeOver::Taken { fence, pulled: self.pull(session).await? })
+                let taken = match self.local.note_claim(session, fence.epoch) {
+                    Ok(()) => self.pull(session).await,
+                    Err(error) => Err(error.into()),
+                };
+                match taken {
+                    Ok(pulled) => Ok(TakeOver::Taken { fence, pulled }),
+                    Err(error) => {
+                        if fence != before {
+                            self.give_back(session, &fence).await;
+                        }
+                        Err(error)
+                    }
+                }
             }
+        }
+    }
+
+    /// Gives up a claim that came to nothing.
+    async fn give_back(&self, session: &StorageKey, fence: &Fence) {
+        if let Err(error) = self.remote.release(session, fence).await {
+            tracing::warn!(%session, %error, "the claim is not given up; it ends by itself");
         }
     }
 
@@ -65,12 +84,13 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`ReplicaError::Remote`].
+    /// [`ReplicaError::Remote`] and [`ReplicaError::Index`].
     pub async fn release(&self, session: &StorageKey) -> Result<bool, ReplicaError> {
         let state = self.remote.state(session).await?;
-        let Some(state) = state.filter(|state| state.fence.owner == self.owner) else {
+        let Some(state) = state else { return Ok(false) };
+        if state.fence.owner.is_empty() || !self.is_own(&state.fence.owner)? {
             return Ok(false);
-        };
+        }
         self.remote.release(session, &state.fence).await?;
         Ok(true)
     }

@@ -3,6 +3,7 @@
 use session_model::storage::{StorageError, StorageKey};
 
 use crate::index::IndexError;
+use crate::publish::PublishError;
 use crate::remote::RemoteError;
 
 /// A session that could not be brought up to date; the local copy is as it was, or newer.
@@ -23,4 +24,14 @@ pub enum ReplicaError {
     /// The session was written too often while it was read.
     #[error("{0} changes faster than it can be read; try again")]
     Restless(StorageKey),
+}
+
+impl From<PublishError> for ReplicaError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Remote(error) => error.into(),
+            PublishError::Database(error) => Self::Index(error.into()),
+            PublishError::Storage(error) => error.into(),
+        }
+    }
 }

@@ -123,7 +123,7 @@ impl Replica {
             // What this host writes itself is nothing to fetch, once what was there is.
             let epoch = self.local.agreed(&session)?.map_or(0, |agreed| agreed.epoch);
             let is_ours = |state: &SessionState| {
-                self.is_own(&state.fence.owner) && state.fence.epoch <= epoch
+                Ok(state.fence.epoch <= epoch && self.is_own(&state.fence.owner)?)
             };
             let pulled = self.pull_unless(&session, is_ours).await;
             let again = match &pulled {

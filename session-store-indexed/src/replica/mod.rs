@@ -14,6 +14,7 @@ mod fork;
 mod list;
 mod objects;
 mod patient;
+mod push;
 mod removal;
 mod replace;
 mod shared;
@@ -35,6 +36,7 @@ pub use claim::TakeOver;
 pub use error::ReplicaError;
 pub use follow::{Cursor, Followed};
 pub use list::{Origin, RemoteSession, SharedRow, SharedRows};
+pub use push::Repair;
 pub use shared::{SharedOptions, SharedStorage};
 pub use standing::Standing;
 
@@ -142,21 +144,22 @@ impl Replica {
     /// [`ReplicaError`]. [`RemoteError::Damaged`](crate::remote::RemoteError::Damaged) if what the
     /// remote has is not what was written; the local copy stays as it is then.
     pub async fn pull(&self, session: &StorageKey) -> Result<Pulled> {
-        self.pull_unless(session, |_| false).await
+        self.pull_unless(session, |_| Ok(false)).await
     }
 
     /// Pulls a session unless it need not be for what the remote says of it.
     async fn pull_unless(
         &self,
         session: &StorageKey,
-        needless: impl Fn(&SessionState) -> bool,
+        needless: impl Fn(&SessionState) -> Result<bool>,
     ) -> Result<Pulled> {
+        let _alone = self.local.alone(session).await;
         let mut missing = Vec::new();
         drop(self.take_refused(session));
         for _ in 0..TRIES {
             let outcome = match self.remote.state(session).await? {
                 None => Some(Outcome::Unknown),
-                Some(state) if needless(&state) => Some(Outcome::Ahead),
+                Some(state) if needless(&state)? => Some(Outcome::Ahead),
                 Some(state) => match &state.tombstone {
                     Some(tombstone) => self.removed(session, tombstone).await?,
                     None if state.digest.is_none() => Some(Outcome::Unknown),
@@ -185,15 +188,18 @@ impl Replica {
         &self.remote
     }
 
-    /// Tells whether a claim is this host's: owners of one host have the same text before a `/`.
-    pub fn is_own(&self, owner: &str) -> bool {
-        let host = |owner: &str| owner.split('/').next().unwrap_or_default().to_owned();
-        host(owner) == host(&self.owner)
+    /// Returns whether a claim is this host's, from this process or one before.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplicaError::Index`].
+    pub fn is_own(&self, owner: &str) -> Result<bool> {
+        Ok(owner == self.owner || self.local.is_own(owner)?)
     }
 
     /// Tells whether this host made the last change of a session: what is here comes from that.
-    fn wrote(&self, state: &SessionState) -> bool {
-        state.writer().is_some_and(|writer| self.is_own(&writer))
+    fn wrote(&self, state: &SessionState) -> Result<bool> {
+        state.writer().map_or(Ok(false), |writer| self.is_own(&writer))
     }
 
     /// As [`pull`](Self::pull), and fetches a session again that was removed here.

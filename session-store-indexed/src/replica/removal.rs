@@ -24,7 +24,7 @@ impl Replica {
         tombstone: &Tombstone,
     ) -> Result<Option<Outcome>> {
         let Some(meta) = found(self.local_head(session).await)? else {
-            if !self.is_own(&tombstone.by.owner) {
+            if !self.is_own(&tombstone.by.owner)? {
                 self.local.forget_agreed(session)?;
             }
             return Ok(Some(match &tombstone.moved_to {
@@ -35,7 +35,7 @@ impl Replica {
             }));
         };
         // It was made here again, and the remote does not know yet.
-        if self.is_own(&tombstone.by.owner) {
+        if self.is_own(&tombstone.by.owner)? {
             return Ok(Some(Outcome::Ahead));
         }
         let Some(tail) = self.tail(session, &meta).await? else { return Ok(None) };
@@ -61,7 +61,7 @@ impl Replica {
             && found(self.local_head(to).await)?.is_none()
             && self.is_written(to).await?
         {
-            return match self.local.rename(session, to, RenameOptions::default()).await {
+            return match self.local.rename_received(session, to, RenameOptions::default()).await {
                 Ok(_) => {
                     self.move_artifacts(session, to).await?;
                     // What is at the new place counts as fetched; any newer log replaces it.
@@ -116,7 +116,7 @@ impl Replica {
             .build();
         let absent = PutOptions::when(Precondition::Absent);
         self.local.put(&record, content.as_bytes().clone().into(), absent).await?;
-        match self.local.rename(session, &trashed, RenameOptions::default()).await {
+        match self.local.rename_received(session, &trashed, RenameOptions::default()).await {
             Ok(_) => {}
             Err(error) => {
                 // A record without a session is passed over by whoever reads the trash.

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use session_model::document::{LoadOptions, Scan};
 use session_model::storage::{
-    AppendOptions, ObjectMeta, Payload, Precondition, PutOptions, SessionStorage,
-    SessionStorageExt, StorageKey,
+    AppendOptions, ObjectMeta, Payload, Precondition, PutOptions, SessionStorageExt, StorageKey,
 };
 
 use super::{Outcome, Replica, Result, refused};
@@ -26,14 +25,14 @@ impl Replica {
     ) -> Result<Option<Outcome>> {
         let precondition =
             clean.map_or(Precondition::None, |meta| Precondition::Version(meta.version.clone()));
+        let Some(lines) = self.fetch_whole(session, state).await? else { return Ok(None) };
+        self.fetch_objects(session, &lines.bytes, missing).await?;
         // Nobody of this host adds a line from here on that the fork would not have.
         let claim = AppendOptions::exclusive(&self.owner).when(precondition);
-        let mut writer = match self.local.open_append(session, claim).await {
+        let mut writer = match self.local.open_received(session, claim).await {
             Ok(writer) => writer,
             Err(error) => return refused(error),
         };
-        let Some(lines) = self.fetch_whole(session, state).await? else { return Ok(None) };
-        self.fetch_objects(session, &lines.bytes, missing).await?;
         let (meta, ours) = self.local.read_all(session).await?;
         let outcome = if clean.is_some() && has_entries_of(&lines.bytes, &ours) {
             Outcome::Replaced
@@ -45,6 +44,7 @@ impl Replica {
             );
             Outcome::Forked { to }
         };
+        self.receive(session, &lines)?;
         let payload = Payload::from(lines.bytes.clone());
         match writer.replace(payload, PutOptions::default()).await {
             Ok(_) => self.took(session, state, lines, &writer.close().await?)?,

@@ -19,7 +19,7 @@ use super::courier::Courier;
 use super::patient::Patient;
 use super::{Outcome, Replica, TakeOver};
 use crate::index::{IndexError, is_artifact, is_session};
-use crate::remote::Remote;
+use crate::remote::{Fence, Remote};
 use crate::storage::IndexedStorage;
 
 /// How a [`SharedStorage`] works.
@@ -127,20 +127,48 @@ impl SharedStorage {
         })
     }
 
-    /// Claims a session that is to be written.
-    async fn claim(&self, key: &StorageKey) -> Result<()> {
+    /// Claims a session that is to be written; `None` if that is left to the publisher.
+    async fn claim(&self, key: &StorageKey) -> Result<Option<Fence>> {
+        let is_own = |owner: &str| {
+            let failed =
+                |error| StorageError::failed(StorageErrorKind::Other, "claim", key.clone(), error);
+            self.replica.is_own(owner).map_err(failed)
+        };
         match self.courier.take_over(key).await {
-            Ok(TakeOver::Held { by, .. }) if !self.replica.is_own(&by.owner) => {
+            Ok(TakeOver::Held { by, .. }) if !is_own(&by.owner)? => {
                 let mut holder = Holder::default();
                 holder.owner = Some(format!("the host {}", by.owner));
                 Err(StorageError::Busy { key: key.clone(), holder: Box::new(holder) })
             }
-            Ok(_) => Ok(()),
+            Ok(TakeOver::Taken { fence, .. }) => Ok(Some(fence)),
+            Ok(_) => Ok(None),
             Err(error) => {
                 tracing::warn!(%key, %error, "written without a claim; it is published later");
-                Ok(())
+                Ok(None)
             }
         }
+    }
+
+    /// Opens a session that is claimed first; the claim is given up when it cannot be opened.
+    async fn open_claimed(
+        &self,
+        key: &StorageKey,
+        options: AppendOptions,
+    ) -> Result<Box<dyn AppendWriter>> {
+        // Kept from the publisher, which gives up claims that nobody needs.
+        let opening = self.local.opening(key);
+        let fence = self.claim(key).await?;
+        let opened = {
+            // Whoever brings the copy up to date here is done then.
+            let _alone = self.local.alone(key).await;
+            self.local.open_append(key, options).await
+        };
+        if let Some(fence) = fence {
+            // The publisher gives it up when nobody has the session open and nothing waits.
+            self.local.took(key, fence);
+        }
+        drop(opening);
+        opened
     }
 }
 
@@ -201,7 +229,7 @@ impl SessionStorage for SharedStorage {
         options: AppendOptions,
     ) -> Result<Box<dyn AppendWriter>> {
         if options.exclusive && is_session(key) {
-            self.claim(key).await?;
+            return self.open_claimed(key, options).await;
         }
         self.local.open_append(key, options).await
     }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::fetch::{Fetched, Lines};
 use super::tail::{CHUNK, Tail};
 use super::{Outcome, Replica, Result, found, refused};
-use crate::outbox::Agreed;
+use crate::outbox::{Agreed, Received};
 use crate::remote::{RemoteError, SessionState};
 
 impl Replica {
@@ -24,23 +24,30 @@ impl Replica {
         let Some(meta) = found(self.local_head(session).await)? else {
             // Once the remote knows of a removal the two agree on nothing, and so before this
             // host's first change is confirmed.
-            let was_here = |agreed: Agreed| agreed.position.length > 0 || self.wrote(state);
-            return match agreed.is_some_and(was_here) {
+            let was_here = match agreed {
+                Some(agreed) => agreed.position.length > 0 || self.wrote(state)?,
+                None => false,
+            };
+            return match was_here {
                 true => Ok(Some(Outcome::RemovedHere)),
                 false => self.install(session, state, missing).await,
             };
         };
+        // A file that was cut, or put in the place of another, is compared whatever is noted of it.
+        let is_replaced = self.local.is_fenced(session)?
+            || (meta.size < state.position.length && !self.local.is_rewritten(session)?);
         if let Some(agreed) = &agreed
+            && !is_replaced
             && agreed.position == state.position
             && Some(agreed.digest) == state.digest
         {
             self.fetch_artifacts(session).await?;
-            if agreed.epoch < self.own_epoch(state) {
+            if agreed.epoch < self.own_epoch(state)? {
                 self.agree(session, state)?;
             }
             return Ok(Some(same_or_ahead(&meta, state)));
         }
-        if self.wrote(state) {
+        if !is_replaced && self.wrote(state)? {
             self.fetch_artifacts(session).await?;
             return Ok(Some(Outcome::Ahead));
         }
@@ -131,7 +138,8 @@ impl Replica {
         }
         self.fetch_objects(session, &lines.bytes, missing).await?;
         let absent = PutOptions::when(Precondition::Absent);
-        match self.local.put(session, lines.bytes.clone().into(), absent).await {
+        self.receive(session, &lines)?;
+        match self.local.put_received(session, lines.bytes.clone().into(), absent).await {
             Ok(meta) => self.took(session, state, lines, &meta)?,
             Err(error) => return refused(error),
         }
@@ -157,10 +165,13 @@ impl Replica {
         }
         let claim =
             AppendOptions::exclusive(&self.owner).when(Precondition::Version(tail.version.clone()));
-        let mut writer = match self.local.open_append(session, claim).await {
+        let mut writer = match self.local.open_received(session, claim).await {
             Ok(writer) => writer,
             Err(error) => return refused(error).map(Grown::Done),
         };
+        if self.is_all_received(session, tail)? {
+            self.receive(session, &lines)?;
+        }
         let bytes = lines.bytes.len() as u64;
         let appended = match writer.append(lines.bytes.clone()).await {
             Ok(_) => writer.sync(Durability::Durable).await,
@@ -186,6 +197,18 @@ impl Replica {
         }
     }
 
+    /// Tells whether a file holds what the remote sent, and nothing else.
+    fn is_all_received(&self, session: &StorageKey, tail: &Tail) -> Result<bool> {
+        let received = Received { length: tail.length, digest: tail.digest() };
+        Ok(self.local.received(session)? == Some(received))
+    }
+
+    /// Notes that a file is about to hold what the remote sent, and nothing else.
+    pub(super) fn receive(&self, session: &StorageKey, lines: &Lines) -> Result<()> {
+        let received = Received { length: lines.position.length, digest: lines.digest() };
+        Ok(self.local.receive(session, &received)?)
+    }
+
     /// Notes what was taken over from the remote.
     pub(super) fn took(
         &self,
@@ -207,13 +230,13 @@ impl Replica {
     }
 
     /// The epoch of this host's claim, once what others wrote before it is here.
-    fn own_epoch(&self, state: &SessionState) -> u64 {
-        if self.is_own(&state.fence.owner) { state.fence.epoch } else { 0 }
+    fn own_epoch(&self, state: &SessionState) -> Result<u64> {
+        Ok(if self.is_own(&state.fence.owner)? { state.fence.epoch } else { 0 })
     }
 
     fn agree(&self, session: &StorageKey, state: &SessionState) -> Result<()> {
         let Some(digest) = state.digest else { return Ok(()) };
-        let agreed = Agreed { position: state.position, digest, epoch: self.own_epoch(state) };
+        let agreed = Agreed { position: state.position, digest, epoch: self.own_epoch(state)? };
         Ok(self.local.agree(session, &agreed)?)
     }
 }

@@ -98,6 +98,12 @@ impl Database {
         Arc::clone(&self.diagnostics)
     }
 
+    /// Tells the user of the database something.
+    pub(crate) fn report(&self, diagnostic: DatabaseDiagnostic) {
+        tracing::warn!("{diagnostic}");
+        self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
+    }
+
     /// Returns where the database is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

@@ -40,7 +40,7 @@ impl SessionStorage for IndexedStorage {
         options: PutOptions,
     ) -> Result<ObjectMeta> {
         let (options, waits) = self.here(options);
-        let marking = self.marking(key, Mark::Rewritten);
+        let marking = self.writing(key);
         let meta = self.inner.put(key, body, options).await?;
         drop(marking);
         if waits {
@@ -58,7 +58,7 @@ impl SessionStorage for IndexedStorage {
         options: PutOptions,
     ) -> Result<ObjectMeta> {
         let (options, waits) = self.here(options);
-        let marking = self.marking(key, Mark::Rewritten);
+        let marking = self.writing(key);
         let meta = self.inner.put_joined(key, head, source, part, options).await?;
         drop(marking);
         if waits {
@@ -84,7 +84,7 @@ impl SessionStorage for IndexedStorage {
         to: &StorageKey,
         options: CopyOptions,
     ) -> Result<ObjectMeta> {
-        let _marking = self.marking(to, Mark::Rewritten);
+        let _marking = self.writing(to);
         self.inner.copy(from, to, options).await
     }
 
@@ -94,7 +94,7 @@ impl SessionStorage for IndexedStorage {
         to: &StorageKey,
         options: RenameOptions,
     ) -> Result<ObjectMeta> {
-        let _markings = (self.marking(from, Mark::Rewritten), self.marking(to, Mark::Rewritten));
+        let _markings = (self.writing(from), self.writing(to));
         let meta = self.inner.rename(from, to, options).await?;
         if index::is_session(from) && index::is_session(to) {
             self.queue.mark_move(from, to);
@@ -103,11 +103,14 @@ impl SessionStorage for IndexedStorage {
     }
 
     async fn remove(&self, key: &StorageKey) -> Result<()> {
-        let _marking = self.marking(key, Mark::Rewritten);
+        let _marking = self.writing(key);
         self.inner.remove(key).await
     }
 
     async fn remove_all(&self, prefix: &StorageKey) -> Result<u64> {
+        if let Some(publishing) = &self.publishing {
+            publishing.orders.removing_all(prefix);
+        }
         let removed = self.inner.remove_all(prefix).await;
         self.queue.compare();
         removed

@@ -24,9 +24,12 @@
 //! ```
 
 mod agreed;
+mod alone;
 mod contract;
+mod orders;
 mod path;
 mod publishing;
+mod receiving;
 mod writer;
 
 use std::error::Error;
@@ -43,8 +46,10 @@ use crate::index::{
     self, IndexDifference, IndexError, IndexOptions, IndexStats, IndexStatus, IndexedSession, Mark,
     Queue, SessionFilter,
 };
+use crate::publish::Writing;
 use crate::sqlite::{Database, Settings};
 
+use alone::Turns;
 pub use path::SessionPath;
 use publishing::Publishing;
 
@@ -69,9 +74,10 @@ pub struct IndexedStorage {
     settings: Settings,
     queue: Arc<Queue>,
     worker: Option<JoinHandle<()>>,
-    reader: Mutex<Database>,
+    reader: Arc<Mutex<Database>>,
     diagnostics: Arc<Mutex<Vec<DatabaseDiagnostic>>>,
     publishing: Option<Publishing>,
+    turns: Turns,
 }
 
 impl IndexedStorage {
@@ -110,14 +116,15 @@ impl IndexedStorage {
     ) -> Result<Self, IndexError> {
         let settings =
             Settings { busy_timeout: options.busy_timeout, clock: Arc::clone(&options.clock) };
-        let reader = Mutex::new(database.another()?);
+        let reader = Arc::new(Mutex::new(database.another()?));
         let diagnostics = database.diagnostics();
         queue.compare();
         let worker =
             index::spawn(Arc::clone(&queue), Arc::clone(&inner), database, options.clock, written)
                 .map_err(|error| IndexError::Start(Arc::new(error)))?;
         let (worker, publishing) = (Some(worker), None);
-        Ok(Self { inner, settings, queue, worker, reader, diagnostics, publishing })
+        let turns = Turns::default();
+        Ok(Self { inner, settings, queue, worker, reader, diagnostics, publishing, turns })
     }
 
     /// Returns what was found since opening that the user should be told.
@@ -264,7 +271,16 @@ impl IndexedStorage {
     /// Notes a change when the returned value is dropped, whether the call that makes it ends well,
     /// fails or is cancelled.
     fn marking<'a>(&'a self, key: &'a StorageKey, mark: Mark) -> Marking<'a> {
-        Marking { queue: &self.queue, key, mark, publishes: self.publishing.is_some() }
+        let publishes = self.publishing.is_some();
+        Marking { queue: &self.queue, key, mark, publishes, _writing: None }
+    }
+
+    /// As [`marking`](Self::marking), for a change that a program makes and that may replace what
+    /// the remote has.
+    fn writing<'a>(&'a self, key: &'a StorageKey) -> Marking<'a> {
+        let _writing = self.publishing.as_ref().and_then(|publishing| publishing.writing(key));
+        let publishes = self.publishing.is_some();
+        Marking { queue: &self.queue, key, mark: Mark::Rewritten, publishes, _writing }
     }
 }
 
@@ -274,6 +290,8 @@ struct Marking<'a> {
     key: &'a StorageKey,
     mark: Mark,
     publishes: bool,
+    /// Ends after the change is noted.
+    _writing: Option<Writing>,
 }
 
 impl Drop for Marking<'_> {

@@ -8,12 +8,13 @@ use session_model::layout::SESSIONS_DIR;
 use session_model::storage::{Durability, PutOptions, Result, SessionStorage, StorageKey};
 
 use super::IndexedStorage;
+use super::orders::Orders;
 use crate::index::{self, IndexError, IndexOptions, Queue};
 use crate::outbox::{self, BlockKind, Blocked};
 use crate::publish::{
-    Driver, Opened, PublishOptions, PublishStatus, Publisher, SessionLag, Shared, What, is_of,
+    Driver, Opened, PublishOptions, PublishStatus, Publisher, SessionLag, Shared, What, Writing,
 };
-use crate::remote::Remote;
+use crate::remote::{Fence, Remote};
 use crate::sqlite::{Database, Settings};
 
 /// What a storage knows of its publisher.
@@ -21,8 +22,8 @@ use crate::sqlite::{Database, Settings};
 pub(super) struct Publishing {
     shared: Arc<Shared>,
     timeout: Duration,
-    host: String,
     owner: String,
+    pub(super) orders: Orders,
     /// The thread, unless the caller steps the publisher.
     driver: Option<Driver>,
 }
@@ -32,13 +33,19 @@ pub(super) struct Publishing {
 pub(super) struct Waits {
     shared: Arc<Shared>,
     timeout: Duration,
+    pub(super) orders: Orders,
     _opened: Opened,
 }
 
 impl Publishing {
     pub(super) fn opened(&self, key: &StorageKey) -> Waits {
         let _opened = self.shared.opened(key);
-        Waits { shared: Arc::clone(&self.shared), timeout: self.timeout, _opened }
+        let orders = self.orders.clone();
+        Waits { shared: Arc::clone(&self.shared), timeout: self.timeout, orders, _opened }
+    }
+
+    pub(super) fn writing(&self, key: &StorageKey) -> Option<Writing> {
+        self.orders.writing(key)
     }
 
     pub(super) async fn all(&self, queue: &Queue) -> Result<()> {
@@ -150,8 +157,10 @@ impl IndexedStorage {
         let queue = Arc::new(Queue::new(options.queue_sessions, options.delay));
         let publisher = prepare(Arc::clone(&queue))?;
         let mut storage = Self::start(inner, database, queue, options, wake)?;
-        let (host, owner) = (publisher.host().to_owned(), publisher.owner().to_owned());
-        storage.publishing = Some(Publishing { shared, timeout, host, owner, driver: None });
+        let owner = publisher.owner().to_owned();
+        let (database, clock) = (Arc::clone(&storage.reader), Arc::clone(&storage.settings.clock));
+        let orders = Orders { database, clock, shared: Arc::clone(&shared) };
+        storage.publishing = Some(Publishing { shared, timeout, owner, orders, driver: None });
         Ok((storage, publisher))
     }
 
@@ -160,9 +169,13 @@ impl IndexedStorage {
         self.publishing.as_ref().map(|publishing| publishing.owner.as_str())
     }
 
-    /// Tells whether a claim's owner is this host: a publisher, of now or before, of this database.
-    pub fn is_own(&self, owner: &str) -> bool {
-        self.publishing.as_ref().is_some_and(|publishing| is_of(&publishing.host, owner))
+    /// Returns whether a claim's owner is this host: a publisher, of now or before, of this database.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Database`].
+    pub fn is_own(&self, owner: &str) -> Result<bool, IndexError> {
+        Ok(self.reader().run(|connection| outbox::is_owner(connection, owner))?)
     }
 
     /// Tells how far publishing is behind, with the `sessions` that have waited longest one by one;
@@ -257,6 +270,18 @@ impl IndexedStorage {
         })?;
         self.wake_publisher();
         Ok(found)
+    }
+
+    /// Notes that a session is about to be opened, until the returned value is dropped.
+    pub(crate) fn opening(&self, key: &StorageKey) -> Option<Opened> {
+        self.publishing.as_ref().map(|publishing| publishing.shared.opened(key))
+    }
+
+    /// Notes a claim that was made for a writer, to be given up after it.
+    pub(crate) fn took(&self, key: &StorageKey, fence: Fence) {
+        if let Some(publishing) = &self.publishing {
+            publishing.shared.took(key, fence);
+        }
     }
 
     pub(super) fn wake_publisher(&self) {

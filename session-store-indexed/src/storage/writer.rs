@@ -47,12 +47,16 @@ impl IndexedWriter {
     }
 }
 
+/// Notes a change when the returned value is dropped; one that `replaces` is noted before it, too.
 fn marking<'a>(
     (queue, publishing): (&'a Queue, &Option<Waits>),
     key: &'a StorageKey,
     mark: Mark,
+    replaces: bool,
 ) -> Marking<'a> {
-    Marking { queue, key, mark, publishes: publishing.is_some() }
+    let waits = publishing.as_ref().filter(|_| replaces);
+    let _writing = waits.and_then(|waits| waits.orders.writing(key));
+    Marking { queue, key, mark, publishes: publishing.is_some(), _writing }
 }
 
 #[async_trait]
@@ -62,17 +66,19 @@ impl AppendWriter for IndexedWriter {
     }
 
     async fn append(&mut self, lines: Bytes) -> Result<u64> {
-        let _marking = marking((&self.queue, &self.publishing), &self.key, Mark::Grown);
+        let _marking = marking((&self.queue, &self.publishing), &self.key, Mark::Grown, false);
         self.inner.append(lines).await
     }
 
     async fn truncate(&mut self, len: u64) -> Result<()> {
-        let _marking = marking((&self.queue, &self.publishing), &self.key, Mark::Rewritten);
+        let source = (&*self.queue, &self.publishing);
+        let _marking = marking(source, &self.key, Mark::Rewritten, true);
         self.inner.truncate(len).await
     }
 
     async fn replace(&mut self, body: Payload, options: PutOptions) -> Result<ObjectMeta> {
-        let marking = marking((&self.queue, &self.publishing), &self.key, Mark::Rewritten);
+        let source = (&*self.queue, &self.publishing);
+        let marking = marking(source, &self.key, Mark::Rewritten, true);
         let level = options.durability;
         let options = options.durability(self.here(level));
         let meta = self.inner.replace(body, options).await?;
@@ -82,7 +88,9 @@ impl AppendWriter for IndexedWriter {
     }
 
     async fn adopt(&mut self) -> Result<ObjectMeta> {
-        let _marking = marking((&self.queue, &self.publishing), &self.key, Mark::Rewritten);
+        // Another program wrote it.
+        let source = (&*self.queue, &self.publishing);
+        let _marking = marking(source, &self.key, Mark::Rewritten, false);
         self.inner.adopt().await
     }
 

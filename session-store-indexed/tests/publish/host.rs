@@ -1,12 +1,12 @@
 //! A host: a root of files with an index, and a publisher and a replica that are stepped by hand.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use pollster::block_on;
@@ -57,6 +57,18 @@ struct Open {
     cursor: Cursor,
 }
 
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match from.is_dir() {
+            true => copy(&from, &to),
+            false => drop(std::fs::copy(from, to).unwrap()),
+        }
+    }
+}
+
 /// How long claims are respected.
 pub const LEASE: Duration = Duration::from_secs(30);
 
@@ -87,6 +99,41 @@ impl Host {
         let replica = Replica::new(storage, remote, publisher.owner());
         self.open = Some(Open { publisher, replica, cursor: Cursor::all() });
         self.settle();
+    }
+
+    /// A host whose directory is a copy of this one's, the database included.
+    pub fn cloned(&mut self) -> Self {
+        let mut clone = self.closed_copy();
+        self.reopen();
+        clone.reopen();
+        clone
+    }
+
+    /// As [`cloned`](Self::cloned), with a database that takes itself for the one it was copied
+    /// from, as on a copy of a whole disk.
+    pub fn cloned_in_place(&mut self) -> Self {
+        let mut clone = self.closed_copy();
+        let place = {
+            let name = clone.root().join(INDEX_FILE);
+            let metadata = std::fs::metadata(name).unwrap();
+            let made = metadata.created().unwrap().duration_since(UNIX_EPOCH).unwrap();
+            use std::os::unix::fs::MetadataExt;
+            format!("{:x}-{:x}", metadata.ino(), made.as_nanos())
+        };
+        let database = rusqlite::Connection::open(clone.root().join(INDEX_FILE)).unwrap();
+        database.execute("UPDATE state SET place = ?", [place]).unwrap();
+        drop(database);
+        self.reopen();
+        clone.reopen();
+        clone
+    }
+
+    fn closed_copy(&mut self) -> Self {
+        self.open = None;
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        copy(&self.root(), &dir.path().join("root"));
+        let (clock, remote) = (Arc::clone(&self.clock), Arc::clone(&self.remote));
+        Self { dir, clock, remote, open: None }
     }
 
     pub fn root(&self) -> PathBuf {
@@ -171,6 +218,22 @@ impl Host {
                 break;
             }
         }
+    }
+
+    /// Steps while the index reads what is there, batch by batch, and then until nothing is left to
+    /// do; looks at the remote after each step.
+    pub fn publish_while_indexing(&mut self, mut look: impl FnMut()) {
+        let storage = Arc::clone(self.replica().local());
+        let index = std::thread::spawn(move || storage.catch_up(|_| {}).unwrap());
+        while !index.is_finished() {
+            block_on(self.publisher().step()).unwrap();
+            look();
+        }
+        index.join().unwrap();
+        while self.step().unwrap() == Progress::Worked {
+            look();
+        }
+        look();
     }
 
     /// Steps until nothing is left to do, whatever fails on the way.

@@ -19,6 +19,7 @@ mod hostile;
 mod own;
 #[cfg(feature = "redis")]
 mod proxy;
+mod reading;
 #[cfg(feature = "redis")]
 mod real;
 #[cfg(feature = "redis")]
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         blocked::TESTS,
         confirmed::TESTS,
         hostile::TESTS,
+        reading::TESTS,
         set_back::TESTS,
         simulation::TESTS,
         steps::TESTS,

@@ -16,7 +16,7 @@ pub const TESTS: &[Test] = &[
     ("a_claim_that_was_cut_off_hides_nothing", a_claim_that_was_cut_off_hides_nothing),
     ("a_removal_does_not_take_what_was_written_since", a_removal_does_not_take),
     ("a_session_made_again_is_no_removed_one", a_session_made_again_is_no_removed_one),
-    ("a_copy_fills_a_remote_again", a_copy_fills_a_remote_again),
+    ("a_copy_fills_a_remote_again_when_told", a_copy_fills_a_remote_again_when_told),
 ];
 
 fn hosts(remote: &Arc<FakeRemote>) -> (Arc<Time>, Host, Host) {
@@ -149,7 +149,7 @@ fn a_session_made_again_is_no_removed_one() {
     assert_eq!(second.followed(), [(a, Outcome::Installed)]);
 }
 
-fn a_copy_fills_a_remote_again() {
+fn a_copy_fills_a_remote_again_when_told() {
     let remote = fake();
     let (clock, mut first, mut second) = hosts(&remote);
     let a = session("a");
@@ -167,7 +167,11 @@ fn a_copy_fills_a_remote_again() {
     let whole = first.read(&a);
     drop(first);
     second.reopen();
+    let set_back = block_on(remote.state(&a)).unwrap();
     assert_eq!(second.followed(), [(a.clone(), Outcome::Ahead)]);
+    second.publish();
+    assert_eq!(block_on(remote.state(&a)).unwrap(), set_back, "who only read changes nothing");
+    assert_eq!(block_on(second.replica().push()).unwrap(), [a.clone()]);
     second.publish();
     assert_eq!(logged(&*remote, &a).unwrap().as_bytes(), &whole[..]);
     block_on(second.replica().pull(&a)).unwrap();

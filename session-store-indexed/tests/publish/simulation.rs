@@ -148,7 +148,9 @@ impl World {
         let choice = self.dice.below(12);
         let host = &self.hosts[at].0;
         match host.take_over(&key, is_forced) {
-            Ok(TakeOver::Held { by, .. }) if !host.replica().is_own(&by.owner) && !goes_on => {
+            Ok(TakeOver::Held { by, .. })
+                if !host.replica().is_own(&by.owner).unwrap() && !goes_on =>
+            {
                 return;
             }
             taken => may_fail(taken),
@@ -237,6 +239,9 @@ impl World {
                     for (key, pulled) in followed.sessions {
                         assert!(!matches!(pulled.unwrap().outcome, Outcome::InUse(_)), "{key}");
                     }
+                    host.publish();
+                    // What only readers have left of a remote that was set back is sent when told.
+                    block_on(host.replica().push()).unwrap();
                     host.publish();
                 }
             }

@@ -80,7 +80,11 @@ impl StoreArgs {
     pub(crate) fn replica(
         &self,
     ) -> Result<session_store_indexed::replica::Replica, OpenStorageError> {
-        session_context::open_replica(self.store.as_deref().unwrap_or_default())
+        let replica = session_context::open_replica(self.store.as_deref().unwrap_or_default())?;
+        for diagnostic in replica.local().diagnostics() {
+            say("warning", &diagnostic.to_string());
+        }
+        Ok(replica)
     }
 
     /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.

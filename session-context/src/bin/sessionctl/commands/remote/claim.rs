@@ -19,7 +19,7 @@ Examples:
   sessionctl remote claim 0198a7c2
   sessionctl remote claim 0198a7c2 --force --lease 3600")]
 pub(super) struct Claim {
-    /// The session: its key, or the beginning of its id
+    /// The session: its key or path, or its id or the beginning of that
     session: String,
     /// Even if another host has it
     #[arg(long)]
@@ -31,17 +31,26 @@ pub(super) struct Claim {
 
 /// Give a session up, so that another host can take it at once
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sessionctl remote release 0198a7c2 --store \"$STORE\"")]
 pub(super) struct Release {
-    /// The session: its key, or the beginning of its id
+    /// The session: its key or path, or its id or the beginning of that
     session: String,
 }
 
 impl Claim {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
-        let session = find(&replica.sessions().await?.rows, &self.session)?;
+        let session = find(&replica, &replica.sessions().await?.rows, &self.session)?;
         let lease = Duration::from_secs(self.lease);
-        match replica.take_over(&session, lease, self.force).await? {
+        let mut taken = replica.take_over(&session, lease, self.force).await?;
+        if let TakeOver::Held { by, .. } = &taken
+            && replica.is_own(&by.owner)?
+        {
+            taken = replica.take_over(&session, lease, true).await?;
+        }
+        match taken {
             TakeOver::Taken { fence, .. } => {
                 if context.json {
                     let document = ObjectBuilder::new()
@@ -66,7 +75,7 @@ impl Claim {
 impl Release {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
-        let session = find(&replica.sessions().await?.rows, &self.session)?;
+        let session = find(&replica, &replica.sessions().await?.rows, &self.session)?;
         let released = replica.release(&session).await?;
         if context.json {
             let document = ObjectBuilder::new()

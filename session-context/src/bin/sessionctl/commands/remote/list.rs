@@ -1,5 +1,7 @@
 //! `sessionctl remote list`
 
+use std::collections::HashMap;
+
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::preview::one_line;
 use session_model::time::to_iso;
@@ -25,10 +27,16 @@ impl List {
         let SharedRows { mut rows, skipped, .. } = replica.sessions().await?;
         tell_skipped(&skipped, context);
         rows.retain(|row| !self.missing || row.origin() == Origin::Remote);
+        let mut own = HashMap::new();
+        for remote in rows.iter().filter_map(|row| row.remote.as_ref()) {
+            let owner = &remote.fence.owner;
+            own.insert(owner.clone(), replica.is_own(owner)?);
+        }
+        let is_own = |owner: &str| own.get(owner).copied().unwrap_or_default();
         let owner = |row: &SharedRow| {
             let owner = row.remote.as_ref().map(|remote| remote.fence.owner.clone());
             let owner = owner.filter(|owner| !owner.is_empty());
-            owner.map(|owner| if replica.is_own(&owner) { "this host".to_owned() } else { owner })
+            owner.map(|owner| if is_own(&owner) { "this host".to_owned() } else { owner })
         };
         if context.json {
             let rows: Vec<_> = rows.iter().map(|row| json(row, owner(row).as_deref())).collect();

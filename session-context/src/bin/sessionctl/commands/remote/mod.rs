@@ -5,13 +5,14 @@ mod list;
 mod poison;
 mod pull;
 mod push;
+mod repair;
 mod status;
 mod verify;
 
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
-use session_model::storage::StorageKey;
+use session_model::storage::{SessionStorage, StorageKey};
 use session_store_indexed::remote::{Skipped, SkippedRows};
-use session_store_indexed::replica::SharedRow;
+use session_store_indexed::replica::{Replica, SharedRow};
 
 use crate::Context;
 use crate::failure::Failure;
@@ -25,7 +26,9 @@ use crate::output::{count, say};
 Examples:
   sessionctl remote list --store 'indexed:///home/me/.xcsh/agent?remote=redis://127.0.0.1/'
   sessionctl remote pull --all --store \"$STORE\"
-  sessionctl remote claim 0198a7c2 --store \"$STORE\"")]
+  sessionctl remote claim 0198a7c2 --store \"$STORE\"
+  sessionctl remote verify --store \"$STORE\"
+  sessionctl remote push --repair --store \"$STORE\"")]
 pub(crate) struct Remote {
     #[command(subcommand)]
     what: What,
@@ -90,24 +93,42 @@ fn skipped_json(skipped: &SkippedRows) -> Option<RawJson> {
     })
 }
 
-/// Finds a session by its key, or by the beginning of its id.
-fn find(rows: &[SharedRow], wanted: &str) -> Result<StorageKey, Failure> {
-    if let Some(row) = rows.iter().find(|row| row.session.as_str() == wanted) {
+/// Finds a session as every command does: by its key, its file on this host, its id, or the beginning
+/// of that, of the present directory if there is one.
+fn find(replica: &Replica, rows: &[SharedRow], wanted: &str) -> Result<StorageKey, Failure> {
+    let is_file = |row: &&SharedRow| {
+        let path = replica.local().local_path(&row.session);
+        path.is_some_and(|path| std::path::absolute(wanted).is_ok_and(|wanted| wanted == path))
+    };
+    if let Some(row) =
+        rows.iter().find(|row| row.session.as_str() == wanted).or(rows.iter().find(is_file))
+    {
         return Ok(row.session.clone());
     }
     let wanted_id = wanted.to_lowercase();
-    let is_meant = |row: &&SharedRow| {
+    let is_meant = |row: &SharedRow, is_it: &dyn Fn(&str) -> bool| {
         let here = row.here.as_ref().and_then(|here| here.id.as_deref());
         let remote = row.remote.as_ref().and_then(|remote| remote.meta.id.as_deref());
-        [here, remote].into_iter().flatten().any(|id| id.to_lowercase().starts_with(&wanted_id))
+        [here, remote].into_iter().flatten().any(|id| is_it(&id.to_lowercase()))
     };
-    let found: Vec<_> = rows.iter().filter(is_meant).collect();
-    match &found[..] {
-        [row] => Ok(row.session.clone()),
-        [] => Err(Failure::Refused(format!(
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_local = |row: &&SharedRow| {
+        let cwd = row.here.as_ref().and_then(|here| here.cwd.as_deref());
+        let remote = row.remote.as_ref().and_then(|remote| remote.meta.cwd.as_deref());
+        cwd.or(remote).is_some_and(|cwd| std::path::Path::new(cwd) == here)
+    };
+    let whole: Vec<_> = rows.iter().filter(|row| is_meant(row, &|id| id == wanted_id)).collect();
+    let found = match whole.is_empty() {
+        false => whole,
+        true => rows.iter().filter(|row| is_meant(row, &|id| id.starts_with(&wanted_id))).collect(),
+    };
+    let local: Vec<_> = found.iter().copied().filter(is_local).collect();
+    match (&found[..], &local[..]) {
+        ([row], _) | (_, [row]) => Ok(row.session.clone()),
+        ([], _) => Err(Failure::Refused(format!(
             "there is no session of the id {wanted}; `sessionctl remote list` shows those there are"
         ))),
-        several => {
+        (several, _) => {
             let keys: Vec<_> = several.iter().map(|row| row.session.as_str()).collect();
             Err(Failure::Refused(format!("{wanted} can be any of {}", keys.join(", "))))
         }

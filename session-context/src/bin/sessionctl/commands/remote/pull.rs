@@ -17,14 +17,14 @@ use crate::output::{count, say};
 /// Bring sessions of this host to the state of the remote, and fetch those that are missing
 ///
 /// Lines only this host has are never overwritten: where the remote went on without them they become
-/// a session of their own.
+/// a session of their own. Sessions that are as they were are told of only if they are named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   sessionctl remote pull 0198a7c2
   sessionctl remote pull --all --follow --json")]
 pub(super) struct Pull {
-    /// The sessions: keys, or beginnings of ids; default: those this host has
+    /// The sessions: keys, paths, ids or beginnings of those; default: those this host has
     #[arg(conflicts_with = "all")]
     sessions: Vec<String>,
     /// All sessions of the remote
@@ -65,7 +65,7 @@ impl Pull {
     /// The sessions that were named; those that were removed here are wanted again.
     async fn named(&self, replica: &Replica) -> Result<Vec<StorageKey>, Failure> {
         let rows = replica.sessions().await?.rows;
-        let keys = self.sessions.iter().map(|session| find(&rows, session));
+        let keys = self.sessions.iter().map(|session| find(replica, &rows, session));
         keys.collect()
     }
 
@@ -90,7 +90,9 @@ impl Pull {
                 false => replica.restore(&session).await,
             };
             bar.inc(1);
-            bar.suspend(|| report(&session, &pulled, false, context))?;
+            // What is as it was is told to whoever asked for that session.
+            let only_news = self.sessions.is_empty();
+            bar.suspend(|| report(&session, &pulled, only_news, context))?;
             failed += usize::from(is_open(&pulled));
             if is_open(&pulled) {
                 cursor.try_again(session);
@@ -196,10 +198,10 @@ fn report(
         Ok(pulled) => word(&pulled.outcome),
         Err(error) => ("failed", Some(chain(error))),
     };
-    if only_news && matches!(word, "same" | "ahead") {
+    let missing = pulled.as_ref().map_or(&[][..], |pulled| &pulled.missing);
+    if only_news && matches!(word, "same" | "ahead") && missing.is_empty() {
         return Ok(());
     }
-    let missing = pulled.as_ref().map_or(&[][..], |pulled| &pulled.missing);
     if context.json {
         let mut object =
             ObjectBuilder::new().string("key", session.as_str()).string("outcome", word);

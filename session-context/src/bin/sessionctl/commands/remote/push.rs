@@ -8,6 +8,7 @@ use session_store_indexed::publish::{PublishError, PublishStatus};
 use session_store_indexed::remote::RemoteError;
 use session_store_indexed::replica::{Replica, ReplicaError, Standing};
 
+use super::repair::{Repaired, repair};
 use super::{skipped_json, tell_skipped};
 use crate::Context;
 use crate::failure::{Failure, chain};
@@ -23,8 +24,13 @@ const LOOK: Duration = Duration::from_millis(50);
 #[command(after_help = "\
 Examples:
   sessionctl remote push --store \"$STORE\"
-  sessionctl remote push --wait 300 --json --store \"$STORE\"")]
+  sessionctl remote push --wait 300 --json --store \"$STORE\"
+  sessionctl remote push --repair --store \"$STORE\"")]
 pub(super) struct Push {
+    /// Write sessions anew of which the remote has lost bytes, if this host's copy has them: all are
+    /// read back first
+    #[arg(long)]
+    repair: bool,
     /// Give up when nothing got on for so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     wait: u64,
@@ -35,6 +41,11 @@ impl Push {
         let replica = context.store.replica()?;
         let local = replica.local();
         local.compare(|_| {})?;
+        replica.push().await?;
+        let repaired = match self.repair {
+            true => repair(&replica, context).await?,
+            false => Repaired::default(),
+        };
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let mut last = None;
         let mut since = Instant::now();
@@ -83,11 +94,17 @@ impl Push {
                 .raw("confirmed", &number(standing.confirmed))
                 .raw("blocked", &number(status.blocked.len() as u64))
                 .optional("skipped", skipped_json(&standing.skipped).as_ref())
+                .optional("repaired", self.repair.then(|| Repaired::json(&repaired.begun)).as_ref())
+                .optional(
+                    "notHere",
+                    self.repair.then(|| Repaired::json(&repaired.not_here)).as_ref(),
+                )
                 .build();
             context.out.json(document.as_str())?.end()?;
         } else {
             context.out.line("all is published")?;
         }
+        repaired.check()?;
         match status.blocked.len() {
             0 => Ok(()),
             n => Err(Failure::ProblemsFound(format!(

@@ -10,8 +10,8 @@ use crate::output::count;
 
 /// Read all sessions back from the remote, and compare them with this host's
 ///
-/// Exit code 3 if one differs, or if bytes of it are lost there. One that is merely behind does not
-/// differ; `push` brings it up to date.
+/// Exit code 3 if one differs, or if bytes of it are lost there; `push --repair` brings those back. One
+/// that is merely behind does not differ; `push` brings it up to date.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,7 +46,16 @@ impl Verify {
                 Verified::Differs { at } => {
                     (format!("the remote differs from byte {at} on"), false)
                 }
-                Verified::Damaged => ("the remote has lost bytes of it".to_owned(), false),
+                Verified::Damaged { here: true } => {
+                    let text = "the remote has lost bytes of it; `remote push --repair` writes them \
+                                anew from this host's copy";
+                    (text.to_owned(), false)
+                }
+                Verified::Damaged { here: false } => {
+                    let text = "the remote has lost bytes of it, and this host's copy does not have \
+                                them all; give `remote push --repair` on a host that does";
+                    (text.to_owned(), false)
+                }
                 _ => ("it is unknown how it stands".to_owned(), false),
             };
             differ += usize::from(!is_fine);
