@@ -102,9 +102,11 @@ impl Server {
         keys.remove(0)
     }
 
-    /// Every key of every log.
+    /// Every key of every log, in the order of their bytes.
     pub(crate) fn chunks(&self) -> Vec<String> {
-        self.ask(&["KEYS", "sessions:s:*:log:*"])
+        let mut chunks = self.ask(&["KEYS", "sessions:s:*:log:*"]);
+        chunks.sort_by_key(|key| (key.len(), key.clone()));
+        chunks
     }
 
     fn socket(&self) -> PathBuf {

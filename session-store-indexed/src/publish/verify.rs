@@ -74,15 +74,33 @@ pub async fn verify(
         }
         at += ours.len() as u64;
         if theirs.len() > ours.len() {
-            let state = remote.state(session).await?;
-            let length = state.map_or(at, |state| state.position.length);
-            return Ok(Verified::Ahead { bytes: length.saturating_sub(at) });
+            return Ok(match read_rest(remote, session, at).await? {
+                Some(end) => Verified::Ahead { bytes: end - at },
+                None => Verified::Damaged { here: false },
+            });
         }
         if theirs.is_empty() {
             return Ok(match size.saturating_sub(at) {
                 0 => Verified::Same,
                 bytes => Verified::Behind { bytes },
             });
+        }
+    }
+}
+
+/// Reads a log to its end, and returns where that is; `None` if bytes are missing.
+async fn read_rest(
+    remote: &dyn Remote,
+    session: &StorageKey,
+    from: u64,
+) -> Result<Option<u64>, PublishError> {
+    let mut at = from;
+    loop {
+        match remote.read(session, at, MAX_READ_BYTES).await {
+            Ok(Some(part)) if !part.bytes.is_empty() => at += part.bytes.len() as u64,
+            Ok(_) => return Ok(Some(at)),
+            Err(RemoteError::Damaged(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
         }
     }
 }
