@@ -141,8 +141,7 @@ impl Server {
 
     /// As [`url`](Self::url), for a user and a database.
     pub(crate) fn url_of(&self, host: &Path, user: &str, database: u32) -> String {
-        format!("{}?user={user}%26pass=x%26db={database}", self.url(host))
-            .replace("/socket?", "/socket%3F")
+        self.url_with(host, &format!("?user={user}%26pass=x%26db={database}"))
     }
 }
 

@@ -41,7 +41,6 @@ impl Push {
         let replica = context.store.replica()?;
         let local = replica.local();
         local.compare(|_| {})?;
-        replica.push().await?;
         let repaired = match self.repair {
             true => repair(&replica, context).await?,
             false => Repaired::default(),
@@ -121,7 +120,11 @@ async fn confirmed(replica: &Replica) -> Result<Standing, ReplicaError> {
         let reason = "the server says so of itself".to_owned();
         return Err(RemoteError::ReadOnly(reason).into());
     }
-    replica.standing().await
+    let standing = replica.standing().await?;
+    if !standing.lacking.is_empty() {
+        replica.push().await?;
+    }
+    Ok(standing)
 }
 
 /// Returns whether waiting may be all that is needed.
