@@ -50,6 +50,12 @@ impl Catalogue {
         Ok(Self { marks, rule_of, rules: compiled, names })
     }
 
+    /// Tells whether a field's name may tell what its value is.
+    pub(super) fn is_named(&self, field: &str) -> bool {
+        let mut marks = self.marks.find_overlapping_iter(field);
+        marks.any(|mark| self.rules[self.rule_of[mark.pattern().as_usize()]].0.beside)
+    }
+
     /// Finds all secrets of a known form.
     pub(super) fn find(&self, text: &str, hits: &mut Vec<Hit>) {
         private_keys::find(text, hits);
@@ -128,7 +134,7 @@ fn is_in_token(byte: u8) -> bool {
 }
 
 /// Tells whether a secret has what its rule needs.
-fn meets(secret: &str, needs: Needs) -> bool {
+pub(super) fn meets(secret: &str, needs: Needs) -> bool {
     let any = |is: fn(&u8) -> bool| secret.as_bytes().iter().any(is);
     let has_digit = || any(u8::is_ascii_digit);
     match needs {

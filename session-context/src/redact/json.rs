@@ -11,11 +11,15 @@ const SIGNATURES: [&str; 3] = ["textSignature", "thinkingSignature", "thoughtSig
 /// Finds the secrets of a string.
 pub(super) fn find(catalogue: &Catalogue, string: &JsonString<'_>) -> Vec<Hit> {
     let (field, text) = (&*string.field, &*string.text);
-    let find_in_text = |random| super::find(text, Look::Secrets { catalogue, random });
+    let find_in_text = |random| {
+        let mut hits = super::find(text, Look::Secrets { catalogue, random });
+        beside(catalogue, field, text, &mut hits);
+        hits
+    };
     if is_sealed(field) {
         return unsealed(string, find_in_text(false));
     }
-    if text.len() >= 4 && names::announces(field) && !names::is_placeholder(text) {
+    if text.len() >= 4 && names::announces(field) && !is_no_secret(field, text) {
         // A form says more than a name does.
         let mut hits = find_in_text(false);
         hits.retain(|hit| hit.range == (0..text.len()));
@@ -24,7 +28,26 @@ pub(super) fn find(catalogue: &Catalogue, string: &JsonString<'_>) -> Vec<Hit> {
             false => hits,
         };
     }
-    find_in_text(!string.is_name && !is_id(field))
+    find_in_text(!is_id(field))
+}
+
+fn is_no_secret(field: &str, text: &str) -> bool {
+    names::is_placeholder(text) || names::is_plain(field, text)
+}
+
+/// The longest value that the name of its field is read together with, in bytes.
+const MAX_BESIDE: usize = 256;
+
+/// Finds what only the name of the field tells of, as in `{"heroku":"…"}`.
+fn beside(catalogue: &Catalogue, field: &str, text: &str, hits: &mut Vec<Hit>) {
+    if text.len() > MAX_BESIDE || !hits.is_empty() || !catalogue.is_named(field) {
+        return;
+    }
+    let start = field.len() + "=".len();
+    let mut both = Vec::new();
+    catalogue.find(&format!("{field}={text}"), &mut both);
+    both.retain(|hit| hit.range.start >= start);
+    hits.extend(both.iter().map(|hit| hit.at(hit.range.start - start..hit.range.end - start)));
 }
 
 /// Keeps of the secrets found in a string what does not break a seal: a signature may hold anything

@@ -35,7 +35,95 @@ const ENDS: &[&str] = &[
     "subscriptionkey",
     "webhooksecret",
     "recoverycode",
+    "passcode",
+    "mnemonic",
+    "seedphrase",
+    "recoveryphrase",
     "otp",
+];
+
+/// Names that announce a secret if nothing else is in them.
+const WHOLE: &[&str] = &["auth", "pass", "pw"];
+
+/// How a name ends of what is said about a secret.
+const ABOUT: &[&str] = &[
+    "url",
+    "uri",
+    "link",
+    "path",
+    "file",
+    "filename",
+    "dir",
+    "length",
+    "len",
+    "min",
+    "max",
+    "policy",
+    "required",
+    "hint",
+    "reset",
+    "field",
+    "label",
+    "placeholder",
+    "expiry",
+    "expires",
+    "expiration",
+    "expired",
+    "ttl",
+    "age",
+    "count",
+    "type",
+    "id",
+    "name",
+    "prompt",
+    "regex",
+    "pattern",
+    "enabled",
+    "disabled",
+    "algorithm",
+    "format",
+    "error",
+    "errors",
+    "message",
+    "title",
+    "help",
+    "strength",
+    "rounds",
+    "cost",
+    "endpoint",
+    "header",
+    "prefix",
+    "provider",
+    "store",
+    "manager",
+    "command",
+    "found",
+    "invalid",
+    "incorrect",
+    "mismatch",
+    "match",
+    "changed",
+    "wrong",
+    "short",
+    "long",
+    "weak",
+    "missing",
+    "forgot",
+    "forgotten",
+    "empty",
+    "updated",
+    "rules",
+    "desc",
+    "description",
+    "status",
+    "usage",
+    "limit",
+    "limits",
+    "scope",
+    "scopes",
+    "source",
+    "helper",
+    "at",
 ];
 
 /// What such a name may hold anywhere.
@@ -69,7 +157,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Words found in all names that [`announces`] takes, for a first look.
-pub(super) const WORDS: &str = r"(?i:passw|passphrase|pwd|secret|token|api[_.-]?key|credential|authorization|cookie|connection[_.-]?string|otp|recovery[_.-]?code|(?:private|access|auth|signing|encryption|master|account|shared|service|license|ssh|deploy|session|hmac|subscription)[_.-]?key)|_(?:KEY|PASS|PAT|SALT|DSN|AUTH|CREDS|PW)\b";
+pub(super) const WORDS: &str = r"(?i:passw|passphrase|pwd|secret|token|api[_.-]?key|credential|authorization|cookie|connection[_.-]?string|otp|recovery[_.-]?(?:code|phrase)|passcode|mnemonic|seed[_.-]?phrase|\b(?:pass|pw)\b|(?:private|access|auth|signing|encryption|master|account|shared|service|license|ssh|deploy|session|hmac|subscription)[_.-]?key)|_(?:KEY|PASS|PAT|SALT|DSN|AUTH|CREDS|PW)\b";
 
 /// What stands in place of a value in texts about it.
 const STAND_INS: &[&str] = &[
@@ -95,6 +183,9 @@ const STAND_INS: &[&str] = &[
     "text",
     "varchar",
     "uuid",
+    "example",
+    "placeholder",
+    "changeme",
     "process",
     "self",
     "this",
@@ -115,9 +206,36 @@ pub(super) fn announces(name: &str) -> bool {
         .filter(|c| !matches!(c, '_' | '-' | '.' | ' '))
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    let named = || plain == "auth" || ENDS.iter().any(|end| plain.ends_with(end));
-    let holds = || PARTS.iter().any(|part| plain.contains(part));
+    let named = || WHOLE.contains(&&*plain) || ENDS.iter().any(|end| plain.ends_with(end));
+    let is_about = || ABOUT.iter().any(|end| plain.ends_with(end));
+    let holds = || PARTS.iter().any(|part| plain.contains(part)) && !is_about();
     !OTHERS.contains(&&*plain) && (named() || holds())
+}
+
+/// Tells whether a name of a secret is also a plain word: what stands behind it with a colon is
+/// prose more often than not.
+pub(super) fn is_short(name: &str) -> bool {
+    WHOLE.iter().any(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// How long plain words are that stand in place of keys, in bytes.
+const MAX_WORD: usize = 20;
+
+/// Tells whether a value is plain words. A person may choose such a password; keys and tokens are
+/// made by a machine, and `ollama` is none. A sentence about passwords is no password.
+pub(super) fn is_plain(name: &str, value: &str) -> bool {
+    let plain = name.to_ascii_lowercase();
+    let holds = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let is_chosen = holds(&plain, &["pass", "pwd", "pw", "secret", "credential", "auth", "phrase"]);
+    let in_words = |b: u8| b.is_ascii_lowercase() || matches!(b, b'-' | b'_');
+    let is_word = value.len() < MAX_WORD && value.bytes().all(in_words);
+    let is_sentence = || {
+        let value = value.to_ascii_lowercase();
+        value.split(' ').filter(|word| !word.is_empty()).count() >= 3
+            && !value.bytes().any(|byte| byte.is_ascii_digit())
+            && holds(&value, &["passw", "passphrase", "token", "secret", "key", "credential"])
+    };
+    !is_variable(name) && ((is_word && !is_chosen) || is_sentence())
 }
 
 /// Tells whether a name is spelled as variables of the environment are.
@@ -192,8 +310,12 @@ mod tests {
             "Cookie",
             "ConnectionString",
             "session.token",
+            "pass",
+            "passcode",
+            "apiKeyOpenai",
+            "seed_phrase",
         ];
-        assert_eq!(secret.map(announces), [true; 20]);
+        assert_eq!(secret.map(announces), [true; 24]);
         let other = [
             "key",
             "tokens",
@@ -210,9 +332,12 @@ mod tests {
             "keyboard",
             "compass",
             "secretary",
+            "password_required",
+            "PASSWORD_RESET_URL",
+            "apiKeyHelper",
             "",
         ];
-        assert_eq!(other.map(announces), [false; 16]);
+        assert_eq!(other.map(announces), [false; 19]);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! Every kind of secret is found wherever it hides, and what is none stays.
 
+use std::collections::BTreeSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::string::string_regex;
+use proptest::test_runner::TestRunner;
 
 use session_model::json::ObjectBuilder;
 
 use super::encodings::encodings;
+use super::rule::Needs;
 use super::*;
 
 /// A secret of each kind, put together here so that no scanner takes this file for a leak.
@@ -57,6 +63,10 @@ fn secrets() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn digits_of(count: usize) -> String {
+    "0123456789abcdef".chars().cycle().take(count).collect()
+}
+
 /// How a secret of a kind stands in text, where it has no form of its own.
 fn told(kind: &str, secret: &str) -> String {
     match kind {
@@ -87,6 +97,33 @@ pub(crate) fn texts() -> Vec<(&'static str, String, String)> {
         ("basic-auth", "x Basic dXNlcjpodW50ZXIyMg==".into(), "dXNlcjpodW50ZXIyMg==".into()),
         ("url-password", "postgres://user:hunter2!pw@db.example.com/x".into(), "hunter2!pw".into()),
         ("url-password", "curl -u admin:hunter2!pw https://x".into(), "hunter2!pw".into()),
+        ("url-password", "ftp://u:p4/s@s@example.com/x".into(), "p4/s@s".into()),
+        ("connection-string-password", "Server=h;Uid=u;Pwd=hunterpw;".into(), "hunterpw".into()),
+        ("connection-string-password", "Pwd=hunterpw;Server=h;".into(), "hunterpw".into()),
+        ("netrc-password", "machine h.example.com login u password hunter".into(), "hunter".into()),
+        (
+            "netrc-password",
+            "machine h.example.com\n\tlogin u\n\tpassword hunter-pw\n".into(),
+            "hunter-pw".into(),
+        ),
+        ("pgpass-password", "db.example.com:5432:app:me:hunterpw".into(), "hunterpw".into()),
+        ("command-password", "mysql -u root -phunterpw app".into(), "hunterpw".into()),
+        ("command-password", "sshpass -p hunterpw ssh h".into(), "hunterpw".into()),
+        ("command-password", "echo hunterpw | sudo -S ls".into(), "hunterpw".into()),
+        ("spoken-password", "The password is hunter2pw".into(), "hunter2pw".into()),
+        ("spoken-password", "The password is 'hunterpw'".into(), "hunterpw".into()),
+        ("named-secret", "<password>hunterpw</password>".into(), "hunterpw".into()),
+        ("named-secret", "define('DB_PASSWORD','hunterpw');".into(), "hunterpw".into()),
+        (
+            "heroku-key",
+            format!("heroku key: 01234567-89ab-cdef-0123-{}", digits_of(12)),
+            format!("01234567-89ab-cdef-0123-{}", digits_of(12)),
+        ),
+        (
+            "putty-key",
+            format!("Private-Lines: 2\n{line}\nAAAAC3Nz\nPrivate-MAC: {}", digits_of(40)),
+            line.into(),
+        ),
         ("named-secret", "DB_PASSWORD=correcthorse".into(), "correcthorse".into()),
         ("named-secret", "{\"clientSecret\": \"correct horse\"}".into(), "correct horse".into()),
         ("named-secret", "password: hunter2battery".into(), "hunter2battery".into()),
@@ -242,6 +279,83 @@ fn signatures_stay_unless_what_they_sign_is_changed() {
 }
 
 #[test]
+fn the_shapes_of_all_rules_are_hidden_made_anew() {
+    let mut runner = TestRunner::deterministic();
+    let mut left = Vec::new();
+    // Those that are told by what stands around them are among `texts`.
+    for rule in rules::all().filter(|rule| !rule.told) {
+        // What a pattern says of ASCII is said to the maker of samples, and boundaries are spaces.
+        let ascii = [
+            (r"?\b(", "? ("),
+            (r"\b", ""),
+            (r"\z", ""),
+            (r"\w", "a-z0-9_"),
+            (r"[\s\S]", "[a-z]"),
+            (r"\S", "[a-z0-9]"),
+        ];
+        let others = regex::bytes::Regex::new(r"(?-u)\[\^(?:\\.|[^\]\\])*\]").unwrap();
+        let known = others.replace_all(rule.regex.as_bytes(), &b"[0-9]"[..]).into_owned();
+        let known = String::from_utf8(known).unwrap();
+        let known = ascii.iter().fold(known, |all, (from, to)| all.replace(from, to));
+        let known = known.replace(r"\s", "[ ]").replace("(?i:", "(?:");
+        let strategy = string_regex(&known).unwrap();
+        let mut made = 0;
+        for _ in 0..200 {
+            let mut sample = strategy.new_tree(&mut runner).unwrap().current();
+            if rule.beside {
+                sample = format!("{}_api_key={sample}", rule.marks[0].trim());
+            }
+            let has_mark =
+                |mark: &&str| sample.to_ascii_lowercase().contains(&mark.to_ascii_lowercase());
+            if !rule.marks.iter().any(|mark| has_mark(&mark))
+                || !catalogue::meets(&sample, rule.needs)
+            {
+                continue;
+            }
+            made += 1;
+            let text = format!("x {sample}\ny");
+            if hidden(&text).0 == text {
+                left.push((rule.kind, sample));
+            }
+            if made == 8 {
+                break;
+            }
+        }
+        if made == 0 && rule.needs != Needs::UserAndPassword {
+            left.push((rule.kind, "no sample has a mark of the rule".into()));
+        }
+    }
+    assert_eq!(left, []);
+}
+
+#[test]
+fn the_document_of_exports_names_every_kind_in_its_family() {
+    let document = include_str!("../../../docs/export.md");
+    let mut families: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    for shape in Redactor::shapes() {
+        match families.last_mut().filter(|(family, _)| *family == shape.family) {
+            Some((_, kinds)) => _ = kinds.insert(shape.kind),
+            None => families.push((shape.family, BTreeSet::from([shape.kind]))),
+        }
+    }
+    for (family, kinds) in families {
+        let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+        let row = format!("| {family} | {} |\n", kinds.join(", "));
+        assert!(document.contains(&row), "docs/export.md lacks\n{row}");
+    }
+}
+
+#[test]
+fn names_of_fields_and_titles_of_every_rule_are_hidden() {
+    for (kind, text, secret) in texts() {
+        let json = ObjectBuilder::new().string(&text, "x").build();
+        let left = Redactor::new().unwrap().hide("k", &json);
+        let escaped = RawJson::string(&secret).as_str().trim_matches('"').to_owned();
+        assert!(!left.as_str().contains(&escaped), "{kind} in {left}");
+    }
+}
+
+#[test]
 fn what_is_no_secret_stays() {
     let image = STANDARD.encode([&b"\x89PNG\r\n\x1a\n"[..], &[0x9c; 4_000]].concat());
     for text in [
@@ -258,6 +372,16 @@ fn what_is_no_secret_stays() {
         "const { accessToken, refreshToken } = await login(user, password);",
         "| token | type | secret: required | the author's keyboard |",
         "pub fn decode_with_allow_trailing_bits2(Engine: GeneralPurposeConfig64)",
+        "Basic <configuration> and Basic Authorization, Basic authentication",
+        "type Err<Authorization> = Result<(), Err<Authorization>>;",
+        "\"password_required\": \"Password not found in the vault\"",
+        "\"apiKey\": \"ollama\", \"apiKey\": \"lm-studio\"",
+        "Basic authentication is configured; the password is required, the token is invalid.",
+        "the password is available\\n, if the secret is stored in a vault, the key is missing",
+        "machine learning by default password managers login pages",
+        "mysql -u root -p app < dump.sql && mkdir -p /tmp/x; echo hello | sudo tee x",
+        "docker run -p 3306:3306 mysql && kubectl get pods",
+        "src/main.rs:5432:10: error: expected one of",
         "\\u00e9t\\u00e9 and 100%25 and C:\\new\\table",
         "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\nRTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD\n-----END CERTIFICATE-----",
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

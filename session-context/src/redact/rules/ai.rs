@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("tavily-key", &["tvly-"], r"tvly-[A-Za-z0-9_-]{20,}", "Tavily docs: authentication")
         .digit(),
     rule("pinecone-key", &["pcsk_"], r"pcsk_[A-Za-z0-9_]{40,}", "Pinecone docs: API keys"),
-    rule("voyage-key", &["pa-"], r"pa-[A-Za-z0-9_-]{43}\b", "Voyage AI docs: API keys").digit(),
+    rule("voyage-key", &["pa-"], r"pa-[A-Za-z0-9_-]{43}", "Voyage AI docs: API keys").digit(),
     rule("jina-key", &["jina_"], r"jina_[A-Za-z0-9_-]{40,}", "Jina AI docs: authentication")
         .digit(),
     rule(
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "brave-key",
         &["BSA"],
-        r"BSA[A-Za-z0-9_-]{26,28}\b",
+        r"BSA[A-Za-z0-9_-]{26,28}",
         "Brave Search API docs: authentication",
     )
     .digit(),

@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
     beside("ibm-cloud-key", &["ibmcloud", "ibm_cloud", "ibm cloud"], r"[A-Za-z0-9_-]{44}", TRUFFLEHOG).mixed(),
     beside("fastly-token", &["fastly"], r"[A-Za-z0-9_-]{32}", GITLEAKS).mixed(),
     rule("akamai-token", &["akab-"], r"akab-[a-z0-9]{16}-[a-z0-9]{16}", GITHUB),
-    rule("backblaze-key", &["K00"], r"K00[0-9][A-Za-z0-9+/]{27}\b", TRUFFLEHOG),
+    rule("backblaze-key", &["K00"], r"K00[0-9][A-Za-z0-9+/]{27}", TRUFFLEHOG),
     rule("tigris-key", &["tsec_"], r"tsec_[A-Za-z0-9_+-]{50,}", "Tigris docs: access keys"),
     rule("yandex-key", &["AQVN"], r"AQVN[A-Za-z0-9_-]{35,38}", GITLEAKS),
     rule("yandex-token", &["y0_", "t1."], r"(?:y0_[A-Za-z0-9_-]{50,}|t1\.[A-Z0-9a-z_-]+={0,2}\.[A-Za-z0-9_-]{86}={0,2})", GITLEAKS),

@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
         r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}",
         GITLEAKS,
     ),
-    rule("square-token", &["EAAA"], r"EAAA[A-Za-z0-9_-]{60}\b", GITLEAKS).digit(),
+    rule("square-token", &["EAAA"], r"EAAA[A-Za-z0-9_-]{60}", GITLEAKS).digit(),
     rule(
         "braintree-token",
         &["access_token$"],
