@@ -83,9 +83,9 @@ fn value_behind(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)>
     let separator = match (byte(at), byte(at + 1)) {
         _ if paired.is_some() => 0,
         (b':', b'=') | (b'=', b'>') => 2,
-        (b'=', b'=') => return None,
+        (b'=', b'=') | (b':', b':') => return None,
         (b':' | b'=', _) => 1,
-        (b',', _) if quoted_name => 1,
+        (b',', _) if quoted_name && byte(name.end) != b'`' => 1,
         _ if is_option && at > name.end => 0,
         _ => return None,
     };
@@ -192,7 +192,8 @@ fn floor(text: &str, mut at: usize) -> usize {
 
 /// Tells whether a value is a secret, and no placeholder, type or piece of code.
 fn is_secret(text: &str, name: &Range<usize>, value: &Range<usize>, form: Form) -> bool {
-    let (name, followed_by) = (&text[name.clone()], text.as_bytes().get(value.end));
+    let (start, followed_by) = (name.start, text.as_bytes().get(value.end));
+    let name = &text[name.clone()];
     let value = &text[value.clone()];
     let behind_scheme = ["Bearer ", "Basic ", "Token "].into_iter().find_map(|scheme| {
         value.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme))?;
@@ -207,7 +208,11 @@ fn is_secret(text: &str, name: &Range<usize>, value: &Range<usize>, form: Form) 
     let is_code = announces(value) || value.contains("::");
     match form {
         Form::Field | Form::Element => true,
-        Form::Argument => !value.contains(' ') && !is_name(value) && (is_variable(name) || odd),
+        Form::Argument => {
+            let is_call = text[..start].trim_end_matches(['"', '\'']).ends_with('(');
+            let is_told = is_variable(name) || (is_call && odd);
+            is_told && !value.contains(' ') && !is_name(value)
+        }
         Form::Quoted => is_variable(name) || (!value.contains(' ') && !announces(value)),
         Form::Equals if is_variable(name) => true,
         // What is called, indexed or taken apart is code.
@@ -259,7 +264,7 @@ mod tests {
             ("define('DB_PASSWORD','correct-horse')", "correct-horse"),
             ("setenv(\"API_KEY\", \"abcd\", 1)", "abcd"),
             (".header(\"x-api-key\", \"abc123\")", "abc123"),
-            ("<add key=\"ApiKey\" value=\"abc-1\"/>", "abc-1"),
+            ("<add key=\"ApiKey\" value=\"abc-1d\"/>", "abc-1d"),
             ("- name: DB_PASSWORD\n  value: hunter2\n", "hunter2"),
             ("{\"name\": \"DB_PASSWORD\", \"value\": \"hunter\"}", "hunter"),
             ("<key>password</key>\n<string>hunter2</string>", "hunter2"),
@@ -298,6 +303,9 @@ mod tests {
             "Option<Token> and <token> in </other>",
             "PASSWORD_RESET_URL=https://example.com/x",
             "pass: 1234/1234",
+            "`a-token`, `b-key-1` and ['password', 'x-key-1']",
+            "\"cli.enter_password\": \"请输入 cpolar 密码\"",
+            "TokenSet{AccessToken: \"exchanged-1\"}",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -44,8 +44,9 @@ impl Catalogue {
             rule_of.extend(rule.marks.iter().map(|_| compiled.len()));
             compiled.push((rule, compile(rule.kind, &pattern(rule))?));
         }
-        let marks = AhoCorasick::builder().ascii_case_insensitive(true).build(marks);
-        let marks = marks.map_err(|error| RedactError::pattern("all", error))?;
+        let builder = &mut AhoCorasick::builder();
+        let builder = builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
+        let marks = builder.build(marks).map_err(|error| RedactError::pattern("all", error))?;
         let names = compile(super::assignment::KIND, names::WORDS)?;
         Ok(Self { marks, rule_of, rules: compiled, names })
     }
@@ -61,14 +62,15 @@ impl Catalogue {
         private_keys::find(text, hits);
         let bytes = text.as_bytes();
         // Where the last match of a rule ended: marks within it are not looked at again.
-        let mut ends = vec![0; self.rules.len()];
+        let mut ends: Vec<(usize, usize)> = Vec::new();
         for mark in self.marks.find_overlapping_iter(text) {
             let at = self.rule_of[mark.pattern().as_usize()];
             let (rule, regex) = &self.rules[at];
-            if mark.start() < ends[at] {
+            let end = ends.iter().find(|(rule, _)| *rule == at).map_or(0, |(_, end)| *end);
+            if mark.start() < end {
                 continue;
             }
-            let from = mark.start().saturating_sub(rule.before).max(ends[at]);
+            let from = mark.start().saturating_sub(rule.before).max(end);
             if rule.before == 0 && !rule.glued && !rule.beside && is_glued(bytes, from) {
                 continue;
             }
@@ -92,7 +94,8 @@ impl Catalogue {
                     let rest = &bytes[range.end..];
                     range.end += rest.iter().take_while(|byte| is_in_token(**byte)).count();
                 }
-                ends[at] = end;
+                ends.retain(|(rule, _)| *rule != at);
+                ends.push((at, end));
                 let range = widened(text, range);
                 let secret = &text[range.clone()];
                 if meets(secret, rule.needs) && !names::is_placeholder(secret) {

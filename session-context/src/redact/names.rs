@@ -222,13 +222,23 @@ pub(super) fn is_short(name: &str) -> bool {
 const MAX_WORD: usize = 20;
 
 /// Tells whether a value is plain words. A person may choose such a password; keys and tokens are
-/// made by a machine, and `ollama` is none. A sentence about passwords is no password.
+/// made by a machine, and `ollama` is none. A sentence about passwords is no password, nor is text
+/// in Chinese, which translations of programs have behind such names.
 pub(super) fn is_plain(name: &str, value: &str) -> bool {
     let plain = name.to_ascii_lowercase();
     let holds = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let is_chosen = holds(&plain, &["pass", "pwd", "pw", "secret", "credential", "auth", "phrase"]);
+    // A number behind words counts them, as in `token-1`.
+    let words = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    let words =
+        if value.len() - words.len() <= 2 && words.ends_with(['-', '_']) { words } else { value };
     let in_words = |b: u8| b.is_ascii_lowercase() || matches!(b, b'-' | b'_');
-    let is_word = value.len() < MAX_WORD && value.bytes().all(in_words);
+    let is_word = value.len() < MAX_WORD && words.bytes().all(in_words);
+    // Passwords are typed; scripts without capitals are those of messages.
+    let is_message = |c: char| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase();
+    if value.chars().filter(|c| is_message(*c)).count() >= 2 {
+        return true;
+    }
     let is_sentence = || {
         let value = value.to_ascii_lowercase();
         value.split(' ').filter(|word| !word.is_empty()).count() >= 3
@@ -277,6 +287,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || is_cut
         || is_remark
         || value.contains("****")
+        || value.starts_with('…')
         || reference.iter().any(|start| value.starts_with(start))
         || value.chars().all(|c| c == first)
         || value.chars().all(|c| matches!(c, '*' | '.' | '•' | 'x' | 'X' | '…' | '-'))

@@ -323,12 +323,19 @@ impl Makeup {
         if self.others * 8 > all || self.lower < 2 || self.upper < 2 {
             return false;
         }
+        if all < MIN_SURE {
+            return self.others == 0 && self.numbers >= 2 && changes >= 42 && usual <= 60;
+        }
         (self.numbers >= 2 && self.lower >= 3 && self.upper >= 3 && changes >= 42)
             || (self.numbers >= 3 && changes >= 42 && usual <= 75)
             || (has_pairs && self.numbers >= 1 && changes >= 25 && usual <= 60)
             || (has_pairs && changes >= 25 && usual <= 50)
     }
 }
+
+/// How long a run is at least whose parts may be joined by signs, in bytes: shorter ones are ids and
+/// parts of paths more often than not.
+const MIN_SURE: usize = 24;
 
 /// How many pairs of letters tell of words.
 const MIN_PAIRS: usize = 4;

@@ -282,6 +282,7 @@ fn signatures_stay_unless_what_they_sign_is_changed() {
 fn the_shapes_of_all_rules_are_hidden_made_anew() {
     let mut runner = TestRunner::deterministic();
     let mut left = Vec::new();
+    let others = regex::bytes::Regex::new(r"(?-u)\[\^(?:\\.|[^\]\\])*\]").unwrap();
     // Those that are told by what stands around them are among `texts`.
     for rule in rules::all().filter(|rule| !rule.told) {
         // What a pattern says of ASCII is said to the maker of samples, and boundaries are spaces.
@@ -293,7 +294,6 @@ fn the_shapes_of_all_rules_are_hidden_made_anew() {
             (r"[\s\S]", "[a-z]"),
             (r"\S", "[a-z0-9]"),
         ];
-        let others = regex::bytes::Regex::new(r"(?-u)\[\^(?:\\.|[^\]\\])*\]").unwrap();
         let known = others.replace_all(rule.regex.as_bytes(), &b"[0-9]"[..]).into_owned();
         let known = String::from_utf8(known).unwrap();
         let known = ascii.iter().fold(known, |all, (from, to)| all.replace(from, to));
@@ -307,9 +307,7 @@ fn the_shapes_of_all_rules_are_hidden_made_anew() {
             }
             let has_mark =
                 |mark: &&str| sample.to_ascii_lowercase().contains(&mark.to_ascii_lowercase());
-            if !rule.marks.iter().any(|mark| has_mark(&mark))
-                || !catalogue::meets(&sample, rule.needs)
-            {
+            if !rule.marks.iter().any(has_mark) || !catalogue::meets(&sample, rule.needs) {
                 continue;
             }
             made += 1;

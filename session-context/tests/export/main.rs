@@ -4,5 +4,6 @@
 mod browser;
 mod documents;
 mod page;
+mod plain_texts;
 mod shapes;
 mod writing;
