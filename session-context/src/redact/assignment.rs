@@ -154,14 +154,19 @@ fn element(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let start = name.end + tag + 1;
     let limit = floor(text, (start + MAX_VALUE).min(text.len()));
     let inside = text.get(start..limit).filter(|_| bytes.get(start - 1) == Some(&b'>'))?;
-    let end = inside.find("</")?;
-    let closing = inside[end + 2..].split('>').next()?;
-    closing.trim_end().ends_with(&text[name.clone()]).then_some(())?;
-    let value = inside[..end].trim();
-    let value = value.strip_prefix("<![CDATA[").unwrap_or(value);
-    let value = value.strip_suffix("]]>").unwrap_or(value);
-    let from = start + (value.as_ptr() as usize - inside.as_ptr() as usize);
-    (!value.contains('<')).then_some(from..from + value.len())
+    let (open, close) = ("<![CDATA[", "]]>");
+    let value = match inside.trim_start().strip_prefix(open) {
+        Some(data) => data.split_once(close)?.0,
+        None => inside.split('<').next()?,
+    };
+    let end = start + (value.as_ptr() as usize - inside.as_ptr() as usize) + value.len();
+    let behind = text[end..].trim_start_matches(close);
+    // The end of a text may cut the tag off.
+    let tag = behind.strip_prefix("</").map_or(behind == "<", |tag| {
+        tag.split('>').next().is_some_and(|tag| tag.trim_end().ends_with(&text[name.clone()]))
+    });
+    let from = end - value.trim_start().len();
+    tag.then_some(from..from + value.trim().len())
 }
 
 /// How far the value of a pair may be from its name, in bytes.
@@ -258,7 +263,8 @@ mod tests {
             ("secret => 'abcdef'", "abcdef"),
             ("<password>correct horse</password>", "correct horse"),
             ("<dbPassword type=\"x\">\n hunter2\n</dbPassword>", "hunter2"),
-            ("<ns:apiKey><![CDATA[a<b1]]></ns:apiKey>", ""),
+            ("<ns:apiKey><![CDATA[a<b1]]></ns:apiKey>", "a<b1"),
+            ("<password>hunter<", "hunter"),
             ("<ns:apiKey><![CDATA[a-b1]]></ns:apiKey>", "a-b1"),
             ("define('DB_PASSWORD', 'hunter');", "hunter"),
             ("define('DB_PASSWORD','correct-horse')", "correct-horse"),

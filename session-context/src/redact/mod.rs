@@ -8,6 +8,7 @@
 
 mod assignment;
 mod catalogue;
+mod chance;
 #[cfg(test)]
 pub(crate) mod encodings;
 mod error;
