@@ -7,18 +7,33 @@ use std::{
 
 use crate::{Error, Metadata, Result};
 
-/// What the example needs beside the library.
+/// What the examples need beside the library.
 const AGENT_LOOP: &str = r#"[dependencies]
 session-context = { path = "…", default-features = false, features = ["file"] }
 tempfile = "3"
 tokio = { version = "1", features = ["macros", "rt"] }
 "#;
 
-/// Writes the package of the example and returns the path of its manifest.
+const PRIVATE_LOG: &str = r#"[dependencies]
+session-context = { path = "…", default-features = false, features = ["export", "file"] }
+session-model = { path = "…" }
+tokio = { version = "1", features = ["macros", "rt"] }
+"#;
+
+/// Writes the package of an example and returns the path of its manifest.
 pub(crate) fn agent_loop(metadata: &Metadata) -> Result<PathBuf> {
-    let example = metadata.workspace_root.join("session-context/examples/agent_loop.rs");
+    example(metadata, "agent_loop", AGENT_LOOP)
+}
+
+/// As [`agent_loop`], for the example that hides secrets.
+pub(crate) fn private_log(metadata: &Metadata) -> Result<PathBuf> {
+    example(metadata, "private_log", PRIVATE_LOG)
+}
+
+fn example(metadata: &Metadata, name: &str, dependencies: &str) -> Result<PathBuf> {
+    let example = metadata.workspace_root.join(format!("session-context/examples/{name}.rs"));
     let example = read(&example)?;
-    write(metadata, "agent_loop", AGENT_LOOP, &[("src/main.rs", &example)])
+    write(metadata, name, dependencies, &[("src/main.rs", &example)])
 }
 
 /// Writes a package with these dependencies and files; returns the path of its manifest.

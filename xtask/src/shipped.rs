@@ -24,6 +24,8 @@ pub enum Program {
     SessionctlDefault,
     /// The example `agent_loop`, with the features the README names
     AgentLoop,
+    /// The example `private_log`, with the features it needs
+    PrivateLog,
 }
 
 impl Program {
@@ -33,6 +35,7 @@ impl Program {
             Self::Sessionctl => "SESSION_TEST_SESSIONCTL",
             Self::SessionctlDefault => "SESSION_TEST_SESSIONCTL_DEFAULT",
             Self::AgentLoop => "SESSION_TEST_AGENT_LOOP",
+            Self::PrivateLog => "SESSION_TEST_PRIVATE_LOG",
         }
     }
 
@@ -42,6 +45,7 @@ impl Program {
             Self::Sessionctl => "full/sessionctl",
             Self::SessionctlDefault => "default/sessionctl",
             Self::AgentLoop => "example/agent_loop",
+            Self::PrivateLog => "example/private_log",
         }
     }
 
@@ -78,6 +82,7 @@ pub(crate) fn build(program: Program, metadata: &Metadata) -> Result<PathBuf> {
         Program::Sessionctl => command.args(sessionctl).args(["--features", "full"]),
         Program::SessionctlDefault => command.args(sessionctl),
         Program::AgentLoop => command.arg("--manifest-path").arg(outside::agent_loop(metadata)?),
+        Program::PrivateLog => command.arg("--manifest-path").arg(outside::private_log(metadata)?),
     };
     run_command(affordable(&mut command))?;
     let name = path.file_name().unwrap_or_default();

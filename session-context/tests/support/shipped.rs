@@ -29,6 +29,12 @@ pub fn agent_loop() -> &'static Path {
     BUILT.get_or_init(|| program("agent-loop", "SESSION_TEST_AGENT_LOOP"))
 }
 
+/// The example `private_log`, with the features it needs.
+pub fn private_log() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| program("private-log", "SESSION_TEST_PRIVATE_LOG"))
+}
+
 /// The path in the variable, where `cargo xtask test` has built the program; else builds it.
 fn program(name: &str, variable: &str) -> PathBuf {
     if let Some(path) = std::env::var_os(variable) {
