@@ -112,6 +112,12 @@ codes! {
     DamagedBlob = "damaged-blob", Loss;
     /// An object could not be read.
     Unreadable = "unreadable", Loss;
+    /// An index beside the sessions was set aside, and is made again.
+    IndexSetAside = "index-set-aside", Warning;
+    /// An index beside the sessions is not used; the sessions are read instead.
+    IndexNotUsed = "index-not-used", Warning;
+    /// An index is on a file system without a write-ahead log; one host at a time may use it.
+    IndexWithoutLog = "index-without-log", Warning;
     /// It could not be noted which session a terminal works in.
     BreadcrumbNotWritten = "breadcrumb-not-written", Info;
 }

@@ -164,9 +164,11 @@ fn check(precondition: &Precondition, key: &StorageKey, found: Found) -> Result<
     };
     let conflict = |detail| Err(StorageError::Conflict { key: key.clone(), detail });
     match (precondition, current) {
-        (Precondition::None, _) | (Precondition::Absent, None) => Ok(()),
+        (Precondition::None, _)
+        | (Precondition::Absent, None)
+        | (Precondition::Present, Some(_)) => Ok(()),
         (Precondition::Absent, Some(_)) => Err(StorageError::AlreadyExists { key: key.clone() }),
-        (Precondition::Version(_) | Precondition::Length(_), None) => {
+        (Precondition::Present | Precondition::Version(_) | Precondition::Length(_), None) => {
             Err(StorageError::NotFound { key: key.clone() })
         }
         (Precondition::Version(want), Some(meta)) if meta.version != *want => {

@@ -78,6 +78,7 @@ impl State {
                 return Err(StorageError::AlreadyExists { key: key.clone() });
             }
             (_, None) => return Err(StorageError::NotFound { key: key.clone() }),
+            (Precondition::Present, Some(_)) => return Ok(()),
             (Precondition::Version(version), Some(object)) => object.token() == *version,
             (Precondition::Length(len), Some(object)) => object.content.len() == *len,
             (other, Some(_)) => {

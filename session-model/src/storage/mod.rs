@@ -22,6 +22,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_core::Stream;
 
+use crate::Diagnostic;
+
 pub use error::{Holder, StorageError, StorageErrorKind};
 pub use ext::SessionStorageExt;
 pub use key::{InvalidKey, MAX_KEY_BYTES, MAX_SEGMENT_BYTES, RESERVED_PREFIX, StorageKey};
@@ -219,4 +221,12 @@ pub trait SessionStorage: Debug + Display + Send + Sync + 'static {
     /// Returns the path of a file that holds the object, for backends that have one, or would hold
     /// it if it existed.
     fn local_path(&self, key: &StorageKey) -> Option<PathBuf>;
+
+    /// Returns what was found of the storage itself since it was opened that its user should be
+    /// told: something beside the objects was set aside, or is not used. Default: nothing.
+    ///
+    /// The objects are whole and can be used all the same.
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
 }

@@ -27,6 +27,8 @@ pub enum Precondition {
     None,
     /// The object does not exist; else `AlreadyExists`.
     Absent,
+    /// The object exists, in whatever state; else `NotFound`.
+    Present,
     /// The object exists in this state; else `Conflict`, or `NotFound` without an object.
     Version(Version),
     /// The object exists with this size in bytes; else `Conflict`, or `NotFound` without one.

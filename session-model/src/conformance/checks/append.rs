@@ -80,6 +80,7 @@ async fn open_preconditions_are_checked(cx: &Cx) -> Result {
         refused(open(Precondition::Length(4)).await, StorageErrorKind::Conflict, "a")?;
         let version = Precondition::Version(stale.clone());
         refused(open(version).await, StorageErrorKind::Conflict, "a")?;
+        drop(open(Precondition::Present).await?);
         drop(open(Precondition::Length(3)).await?);
         drop(open(Precondition::Version(now.clone())).await?);
     }
@@ -95,8 +96,10 @@ async fn failed_open_creates_nothing_and_claims_nothing(cx: &Cx) -> Result {
         let options = AppendOptions::exclusive("a failed open").when(condition);
         Ok::<_, Failure>(store.open_append(&key(name)?, options).await)
     };
-    let outcome = try_open("dir/b", Precondition::Length(0)).await?;
-    refused(outcome, StorageErrorKind::NotFound, "dir/b")?;
+    for condition in [Precondition::Present, Precondition::Length(0)] {
+        let outcome = try_open("dir/b", condition).await?;
+        refused(outcome, StorageErrorKind::NotFound, "dir/b")?;
+    }
     let outcome = try_open("dir/b", Precondition::Version(version)).await?;
     refused(outcome, StorageErrorKind::NotFound, "dir/b")?;
     let outcome = try_open("a", Precondition::Length(9)).await?;

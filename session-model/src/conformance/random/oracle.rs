@@ -262,6 +262,7 @@ impl Oracle {
             (Precondition::None, _) | (Precondition::Absent, None) => None,
             (Precondition::Absent, Some(_)) => Some(StorageErrorKind::AlreadyExists),
             (_, None) => Some(StorageErrorKind::NotFound),
+            (Precondition::Present, Some(_)) => None,
             (Precondition::Length(len), Some(object)) if object.len() == len => None,
             (Precondition::Version(version), Some(object))
                 if object.versions.last() == Some(&version) =>
