@@ -1,7 +1,10 @@
 //! What opening a database found that its user should know.
 
+use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
+
+use session_model::{Diagnostic, DiagnosticCode};
 
 /// Something the caller should tell its user; the database works all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +17,13 @@ pub enum DatabaseDiagnostic {
         /// Where its file is now; the files with `-wal` and `-shm` behind this name belong to it.
         moved_to: PathBuf,
         /// What was wrong with it.
+        reason: String,
+    },
+    /// The database is not used, and left as it is; the sessions are read in its place.
+    NotUsed {
+        /// The database in question.
+        path: PathBuf,
+        /// Why not, with the causes.
         reason: String,
     },
     /// What could be read of the database that was moved aside is in the new one.
@@ -49,6 +59,32 @@ pub enum DatabaseDiagnostic {
     },
 }
 
+impl DatabaseDiagnostic {
+    /// A database that is not used, because of this error.
+    pub fn not_used(path: impl Into<PathBuf>, error: &dyn Error) -> Self {
+        let mut reason = error.to_string();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            reason = format!("{reason}: {cause}");
+            next = cause.source();
+        }
+        Self::NotUsed { path: path.into(), reason }
+    }
+}
+
+impl From<DatabaseDiagnostic> for Diagnostic {
+    fn from(found: DatabaseDiagnostic) -> Self {
+        let code = match found {
+            DatabaseDiagnostic::SetAside { .. } | DatabaseDiagnostic::Salvaged { .. } => {
+                DiagnosticCode::IndexSetAside
+            }
+            DatabaseDiagnostic::NotUsed { .. } => DiagnosticCode::IndexNotUsed,
+            DatabaseDiagnostic::NoWriteAheadLog { .. } => DiagnosticCode::IndexWithoutLog,
+        };
+        Self::new(code, found.to_string())
+    }
+}
+
 impl fmt::Display for DatabaseDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,6 +94,9 @@ impl fmt::Display for DatabaseDiagnostic {
                 path.display(),
                 moved_to.display()
             ),
+            Self::NotUsed { path, reason } => {
+                write!(f, "{} is not used, and slower ways are taken: {reason}", path.display())
+            }
             Self::Salvaged { from, rows, complete } => {
                 let rest = if *complete { "" } else { "; others could not be read" };
                 write!(f, "{rows} rows were taken over from {}{rest}", from.display())

@@ -22,7 +22,7 @@ CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
 /// Brings a database that any version of any tool of the family wrote up to date.
 ///
 /// All in one transaction; nothing is written if nothing is missing. A database with a `history`
-/// that is no prompt history counts as damaged.
+/// that is no prompt history counts as damaged, unless it bears a version that none had so far.
 pub(super) fn prepare(
     connection: &mut Connection,
     path: &Path,
@@ -32,7 +32,10 @@ pub(super) fn prepare(
     let damaged = |reason| DatabaseError::Damaged { path: path.to_owned(), reason };
 
     if let Some(reason) = table_damage(connection).map_err(failed)? {
-        return Err(damaged(reason));
+        return Err(match version(connection).map_err(failed)? {
+            KNOWN => damaged(reason),
+            version => DatabaseError::Newer { path: path.to_owned(), version, known: KNOWN },
+        });
     }
     if predecessor.is_none() && is_complete(connection).map_err(failed)? {
         return Ok(Vec::new());
@@ -61,6 +64,13 @@ pub(super) fn prepare(
     transaction.commit().map_err(failed)?;
     tracing::info!(path = %path.display(), "brought the prompt history up to date");
     Ok(diagnostics)
+}
+
+/// The version that all tools of the family have left a history at so far.
+const KNOWN: i32 = 0;
+
+fn version(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// Returns the columns of the table `history`, none if there is no such table.

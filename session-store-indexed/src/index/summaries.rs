@@ -45,12 +45,14 @@ pub struct Summaries {
 impl Summaries {
     /// Opens the index at `path`, or makes an empty one.
     ///
+    /// Where nothing can be written, an index that is there is read, and nothing is kept.
+    ///
     /// # Errors
     ///
     /// [`IndexError::Database`].
     pub fn open(path: impl AsRef<Path>, options: IndexOptions) -> Result<Self, IndexError> {
         let settings = Settings { busy_timeout: options.busy_timeout, clock: options.clock };
-        Ok(Self { database: Database::open(path.as_ref(), settings, super::prepare)? })
+        Ok(Self { database: Database::open_as_possible(path.as_ref(), settings, super::prepare)? })
     }
 
     /// Returns what was found since opening that the user should be told.
@@ -87,7 +89,7 @@ impl Summaries {
             .into_iter()
             .filter_map(|(meta, summary)| Some((meta, Noted::new(looked, meta, Some(summary))?)))
             .collect();
-        if noted.is_empty() {
+        if noted.is_empty() || self.database.is_read_only() {
             return Ok(());
         }
         Ok(self.database.run(|connection| {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use session_model::Diagnostic;
 use session_model::layout::BLOBS_DIR;
 use session_model::storage::{
     AppendOptions, AppendWriter, CopyOptions, Durability, Holder, ListOptions, ListStream,
@@ -271,6 +272,10 @@ impl SessionStorage for SharedStorage {
 
     fn local_path(&self, key: &StorageKey) -> Option<PathBuf> {
         self.local.local_path(key)
+    }
+
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        SessionStorage::diagnostics(&*self.local)
     }
 }
 

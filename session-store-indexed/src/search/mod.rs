@@ -75,26 +75,19 @@ pub struct SearchIndex {
 impl SearchIndex {
     /// Opens the database at `path`, or makes it there, directories included.
     ///
-    /// A database that is damaged, foreign or of a newer version is moved aside whole, and one of an
-    /// older version emptied; see [`diagnostics`](Self::diagnostics).
+    /// A database that is damaged or foreign is moved aside whole, and one of an older version
+    /// emptied; see [`diagnostics`](Self::diagnostics). One of a newer version is left alone.
     ///
     /// Where nothing can be written, an index that is there is read. It can be used as long as no
     /// session changes: then [`update`](Self::update) fails.
     ///
     /// # Errors
     ///
-    /// Any [`DatabaseError`]; in particular `Denied` where no index can be made.
+    /// Any [`DatabaseError`]; in particular `Denied` where no index can be made, and `Newer`.
     pub fn open(path: impl AsRef<Path>, options: IndexOptions) -> Result<Self, DatabaseError> {
         let IndexOptions { busy_timeout, clock, .. } = options;
         let settings = Settings { busy_timeout, clock };
-        let path = path.as_ref();
-        let database = match Database::open(path, settings.clone(), schema::prepare) {
-            Err(error @ (DatabaseError::Denied { .. } | DatabaseError::File { .. })) => {
-                let read_only = Database::open_read_only(path, settings, schema::prepare);
-                read_only.map_err(|_| error)?
-            }
-            opened => opened?,
-        };
+        let database = Database::open_as_possible(path.as_ref(), settings, schema::prepare)?;
         let diagnostics = database.diagnostics();
         Ok(Self { database, diagnostics })
     }

@@ -60,8 +60,29 @@ impl Database {
         Ok(Self { path, settings, prepare, connection, identity, read_only: None, diagnostics })
     }
 
+    /// As [`open`](Self::open); where nothing can be written, a database that is there is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn open_as_possible(
+        path: &Path,
+        settings: Settings,
+        prepare: Prepare,
+    ) -> Result<Self, DatabaseError> {
+        match Self::open(path, settings.clone(), prepare) {
+            Err(error @ (DatabaseError::Denied { .. } | DatabaseError::File { .. })) => {
+                match Self::open_read_only(path, settings, prepare) {
+                    Err(newer @ DatabaseError::Newer { .. }) => Err(newer),
+                    opened => opened.map_err(|_| error),
+                }
+            }
+            opened => opened,
+        }
+    }
+
     /// Opens the database at `path`, which cannot be written, if it needs no preparation.
-    pub(crate) fn open_read_only(
+    fn open_read_only(
         path: &Path,
         settings: Settings,
         prepare: Prepare,

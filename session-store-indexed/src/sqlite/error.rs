@@ -57,6 +57,18 @@ pub enum DatabaseError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A newer version of this program made it, which this one cannot read.
+    #[error(
+        "{} is of version {version}, newer than {known}, the newest known here; it is left alone: update this program to use it", path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        version: i32,
+        /// The newest version this program knows.
+        known: i32,
+    },
     /// A file operation beside SQLite failed.
     #[error("could not {operation} {}; check owner, permissions and space", path.display())]
     File {
@@ -103,6 +115,19 @@ impl DatabaseError {
     /// A failed file operation.
     pub(crate) fn file(operation: &'static str, path: &Path, source: io::Error) -> Self {
         Self::File { operation, path: path.to_owned(), source: Arc::new(source) }
+    }
+
+    /// Tells whether the database cannot be used here, but what it was made from can: it cannot be
+    /// made or written for want of access or space, its file system fails, or it is of a newer version.
+    pub fn is_unusable_here(&self) -> bool {
+        matches!(
+            self,
+            Self::Denied { .. }
+                | Self::Full { .. }
+                | Self::File { .. }
+                | Self::Newer { .. }
+                | Self::Failed { .. }
+        )
     }
 
     /// Tells whether the same call can succeed later with nothing else changed.

@@ -23,8 +23,8 @@ pub(crate) struct Schema {
 impl Schema {
     /// Makes the tables, or brings them up to date, in one transaction.
     ///
-    /// A database of something else, or of a newer version, counts as damaged: it is moved aside,
-    /// and its successor is made from the session files.
+    /// A database of something else counts as damaged: it is moved aside, and its successor is made
+    /// from the session files. One of a newer version is left alone.
     pub(crate) fn prepare(
         &self,
         connection: &mut Connection,
@@ -70,10 +70,8 @@ impl Schema {
             };
         }
         if version > self.version {
-            let newest = self.version;
-            return damaged(format!(
-                "its version {version} is newer than {newest}, the newest known here"
-            ));
+            let (path, known) = (path.to_owned(), self.version);
+            return Err(DatabaseError::Newer { path, version, known });
         }
         let has = |wanted: &&str| tables.iter().any(|table| table == wanted);
         match version == self.version {

@@ -10,6 +10,7 @@ use session_model::storage::{
     AppendOptions, AppendWriter, CopyOptions, Durability, ListOptions, ListStream, ObjectMeta,
     Payload, Peek, PutOptions, ReadRange, RenameOptions, Result, SessionStorage, StorageKey,
 };
+use session_model::{Diagnostic, DiagnosticCode};
 
 use super::IndexedStorage;
 use super::writer::IndexedWriter;
@@ -132,5 +133,15 @@ impl SessionStorage for IndexedStorage {
 
     fn local_path(&self, key: &StorageKey) -> Option<PathBuf> {
         self.inner.local_path(key)
+    }
+
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = self.inner.diagnostics();
+        found.extend(self.diagnostics().into_iter().map(Diagnostic::from));
+        if let Some(error) = self.status().error {
+            let behind = format!("the index is behind, and catches up later: {error}");
+            found.push(Diagnostic::new(DiagnosticCode::IndexNotUsed, behind));
+        }
+        found
     }
 }

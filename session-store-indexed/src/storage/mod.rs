@@ -86,14 +86,16 @@ impl IndexedStorage {
     /// In the root of a storage of files the database is called [`INDEX_FILE`]; under a name that
     /// is not reserved it would be an object there.
     ///
-    /// Returns before anything is indexed. A database that is damaged, foreign or of a newer
-    /// version is moved aside whole, and made again; see [`diagnostics`](Self::diagnostics).
+    /// Returns before anything is indexed. A database that is damaged or foreign is moved aside
+    /// whole, and made again; see [`diagnostics`](Self::diagnostics). One of a newer version is left
+    /// alone.
     ///
     /// # Errors
     ///
     /// [`IndexError::Database`]; in particular a lock that outlasts
     /// [`busy_timeout`](IndexOptions::busy_timeout) is
-    /// [`DatabaseError::Busy`](crate::DatabaseError::Busy).
+    /// [`DatabaseError::Busy`](crate::DatabaseError::Busy), and a newer version
+    /// [`DatabaseError::Newer`](crate::DatabaseError::Newer).
     pub fn open(
         inner: Arc<dyn SessionStorage>,
         path: impl AsRef<Path>,

@@ -4,12 +4,15 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pollster::block_on;
 use rusqlite::Connection;
 use session_model::storage::{SessionStorage, SessionStorageExt};
+use session_store_file::FileStorage;
 use session_store_indexed::index::{IndexError, IndexOptions};
+use session_store_indexed::storage::IndexedStorage;
 use session_store_indexed::{DatabaseDiagnostic, DatabaseError};
 
 use crate::support::{Place, ROLE, ROOT, Test, append, header, key, keys, message, open, options};
@@ -19,7 +22,8 @@ pub const TESTS: &[Test] = &[
     ("two_processes_keep_one_index", two_processes_keep_one_index),
     ("a_database_that_is_deleted_is_made_again", a_database_that_is_deleted_is_made_again),
     ("a_lock_held_elsewhere_delays_no_append", a_lock_held_elsewhere_delays_no_append),
-    ("damaged_foreign_and_newer_databases_are_set_aside", set_aside),
+    ("damaged_and_foreign_databases_are_set_aside", set_aside),
+    ("a_newer_database_is_left_alone", newer_is_left_alone),
     ("an_older_database_is_brought_up_to_date", an_older_database_is_brought_up_to_date),
     #[cfg(unix)]
     ("the_database_is_private", the_database_is_private),
@@ -140,14 +144,11 @@ fn a_lock_held_elsewhere_delays_no_append() {
 
 fn set_aside() {
     type Damage = fn(&std::path::Path);
-    let damage: [(&str, Damage); 3] = [
+    let damage: [(&str, Damage); 2] = [
         ("file is not a database", |path| fs::write(path, "x".repeat(8192)).unwrap()),
         ("it is no index of sessions", |path| {
             fs::remove_file(path).unwrap();
             Connection::open(path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
-        }),
-        ("its version 99 is newer than 4, the newest known here", |path| {
-            Connection::open(path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         }),
     ];
     for (want, damage) in damage {
@@ -167,6 +168,23 @@ fn set_aside() {
         let (listed, _) = block_on(storage.list_all(None, Default::default()));
         assert_eq!(listed.len(), 1, "{listed:?}");
     }
+}
+
+fn newer_is_left_alone() {
+    let place = Place::new();
+    let storage = place.open();
+    append(&storage, &key("a"), &header("a", ""));
+    drop(storage);
+    Connection::open(place.database()).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(place.database()).unwrap();
+    let files = Arc::new(FileStorage::open(place.root()).unwrap());
+    let opened = IndexedStorage::open(files, place.database(), IndexOptions::default());
+    let error = opened.unwrap_err();
+    assert!(
+        matches!(error, IndexError::Database(DatabaseError::Newer { version: 99, known: 4, .. })),
+        "{error:?}"
+    );
+    assert_eq!(fs::read(place.database()).unwrap(), before);
 }
 
 fn an_older_database_is_brought_up_to_date() {
