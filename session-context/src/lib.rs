@@ -15,6 +15,8 @@ pub mod import;
 pub mod listing;
 pub mod manager;
 pub mod navigation;
+#[cfg(feature = "indexed")]
+mod open_indexed;
 mod open_remote;
 mod open_storage;
 pub mod operations;
@@ -29,6 +31,7 @@ pub mod statistics;
 pub mod tree_selector;
 #[cfg(feature = "tui")]
 pub mod tui;
+mod waiting;
 
 pub use context::{ContextOptions, LeafChoice, SessionContext, build_session_context};
 pub use error::{Result, SessionError};
@@ -47,3 +50,4 @@ pub use session_model as model;
 /// Storage in memory, and faults for tests.
 #[cfg(feature = "memory")]
 pub use session_store_memory as memory;
+pub use waiting::WaitingStorage;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use session_model::storage::SessionStorage;
 
+#[cfg(feature = "indexed")]
+use crate::open_indexed::{index_of, indexed, without_index};
 use crate::open_remote::RemotePlace;
 use crate::percent::percent_decoded;
 
@@ -19,6 +21,10 @@ use crate::percent::percent_decoded;
 /// | `indexed:///path?remote=redis://host` | the same, shared with other hosts through a Redis server |
 /// | `memory:` | memory of its own |
 /// | `memory://name` | the memory of this name, shared within the process |
+///
+/// An index that cannot be made, written or read here, or is of a newer version, is left as it is and
+/// not used: the session files can be listed, read and written without it, and the storage's
+/// [`diagnostics`](SessionStorage::diagnostics) say so.
 ///
 /// What comes before the first colon is a scheme if it is made of two or more letters, digits, `+`,
 /// `-` and `.`, so that `C:\path` is a path; write `./a:b` for such a name of a directory.
@@ -198,12 +204,17 @@ impl Place {
             #[cfg(not(feature = "file"))]
             Self::Directory(_) => Err(feature_off("file")),
             #[cfg(feature = "indexed")]
-            Self::Indexed(path, None) => Ok(Arc::new(indexed(path, None, make_missing)?)),
-            #[cfg(feature = "indexed")]
-            Self::Indexed(path, Some(place)) => {
+            Self::Indexed(path, remote) => {
+                let files = open_directory(path.clone(), make_missing)?;
                 // A connection belongs to the thread that makes it.
-                let (remote, _) = place.connect()?;
-                crate::open_remote::follow(indexed(path, Some(place), make_missing)?, remote)
+                let followed = remote.as_ref().map(RemotePlace::connect).transpose()?;
+                match (index_of(&files, &path, remote)?, followed) {
+                    (Ok(indexed), None) => Ok(Arc::new(indexed)),
+                    (Ok(indexed), Some((remote, _))) => crate::open_remote::follow(indexed, remote),
+                    (Err(error), followed) => {
+                        without_index(files, &path, error, followed.is_some())
+                    }
+                }
             }
             #[cfg(not(feature = "indexed"))]
             Self::Indexed(..) => Err(feature_off("indexed")),
@@ -217,6 +228,14 @@ impl Place {
             Self::Memory(_) => Err(feature_off("memory")),
         }
     }
+}
+
+#[cfg(feature = "indexed")]
+pub(crate) fn open_directory(
+    path: PathBuf,
+    make_missing: bool,
+) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+    Place::Directory(path).open(make_missing)
 }
 
 /// Every scheme is brought by the cargo feature of the same name.
@@ -260,27 +279,6 @@ fn directory(path: PathBuf) -> Result<Place, OpenStorageError> {
         return Err(invalid("a path holds no NUL"));
     }
     Ok(Place::Directory(path))
-}
-
-#[cfg(feature = "indexed")]
-fn indexed(
-    path: PathBuf,
-    remote: Option<RemotePlace>,
-    make_missing: bool,
-) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
-    use session_store_indexed::index::IndexOptions;
-    use session_store_indexed::storage::{INDEX_FILE, IndexedStorage};
-
-    let files = Place::Directory(path.clone()).open(make_missing)?;
-    let (path, options) = (path.join(INDEX_FILE), IndexOptions::default());
-    let opened = match remote {
-        None => IndexedStorage::open(files, path, options),
-        Some(place) => {
-            let (remote, publish) = place.connect()?;
-            IndexedStorage::open_shared(files, path, options, remote, publish)
-        }
-    };
-    opened.map_err(|source| OpenStorageError::Backend { source: source.into() })
 }
 
 /// Reads an `indexed:` URL, given from its second colon on.

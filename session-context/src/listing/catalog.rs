@@ -122,7 +122,8 @@ impl SessionCatalog {
 
     /// Finds the session somebody means.
     ///
-    /// In any case of letters, `wanted` is how the id begins, or the file's name, or what follows
+    /// `wanted` with a slash in it is the path of a file, or the key of one in its storage. In any
+    /// case of letters, `wanted` is how the id begins, or the file's name, or what follows
     /// the last `_` in that; if there is no such session, how its title begins. What is meant whole
     /// goes before what only begins so, and a session of the directory before others. Sessions of
     /// child agents are looked at last. Of several files with the same id the largest is taken.

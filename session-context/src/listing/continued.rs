@@ -41,17 +41,35 @@ pub async fn session_to_continue(
     cwd: &str,
     terminal: Option<&TerminalId>,
 ) -> Result<Option<SessionLocation>> {
-    if let Some(crumb) = trusted_breadcrumb(&**agent_dir, cwd, terminal).await {
-        let location = located(agent_dir, &crumb.session_file);
-        match &location {
-            Some(place) if is_session(place).await => return Ok(location),
-            _ if crumb.fresh && is_gone(location.as_ref()).await => return Ok(None),
-            _ => {}
-        }
-    }
     let catalog = SessionCatalog::new(vec![Place::agent_dir(Arc::clone(agent_dir))?]);
-    let newest = catalog.most_recent(CwdFilter::local(cwd)).await?;
-    Ok(newest.map(|row| SessionLocation { storage: Arc::clone(agent_dir), key: row.key }))
+    catalog.to_continue(cwd, terminal).await
+}
+
+impl SessionCatalog {
+    /// As [`session_to_continue`], in the first of the places: an agent directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`session_to_continue`].
+    pub async fn to_continue(
+        &self,
+        cwd: &str,
+        terminal: Option<&TerminalId>,
+    ) -> Result<Option<SessionLocation>> {
+        let Some(Place { storage: agent_dir, .. }) = self.places().first() else { return Ok(None) };
+        if let Some(crumb) = trusted_breadcrumb(&**agent_dir, cwd, terminal).await {
+            let location = located(agent_dir, &crumb.session_file);
+            match &location {
+                Some(place) if is_session(place).await => return Ok(location),
+                _ if crumb.fresh && is_gone(location.as_ref()).await => return Ok(None),
+                _ => {}
+            }
+        }
+        let newest = self.most_recent(CwdFilter::local(cwd)).await?;
+        Ok(newest
+            .filter(|row| row.place == 0)
+            .map(|row| SessionLocation { storage: Arc::clone(agent_dir), key: row.key }))
+    }
 }
 
 /// What the terminal left, if it was in this directory then.

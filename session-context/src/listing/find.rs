@@ -1,5 +1,7 @@
 //! Which session is meant.
 
+use std::path::Path;
+
 use session_model::layout::SessionFileName;
 
 use super::{CwdFilter, SessionRow};
@@ -21,6 +23,9 @@ pub(super) fn choose<'a>(
     if wanted.is_empty() {
         return Ok(None);
     }
+    if let Some(row) = rows.iter().find(|row| is_at(row, wanted)) {
+        return Ok(Some(row));
+    }
     for fit in [by_name, by_title] {
         let fitting = rows.iter().filter_map(|row| Some((row, fit(row, wanted)?)));
         let fitting: Vec<_> = fitting.collect();
@@ -38,6 +43,14 @@ pub(super) fn choose<'a>(
         }
     }
     Ok(None)
+}
+
+/// Tells whether a path, or a key of the storage, is that of the session.
+fn is_at(row: &SessionRow, wanted: &str) -> bool {
+    let path = || row.path.as_deref().zip(Path::new(wanted).canonicalize().ok());
+    wanted.contains('/')
+        && (row.key.as_str() == wanted
+            || path().is_some_and(|(path, wanted)| path.canonicalize().is_ok_and(|p| p == wanted)))
 }
 
 /// The only one of these sessions; of several files of one session the fullest.

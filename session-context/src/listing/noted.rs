@@ -1,6 +1,8 @@
 //! Summaries that the index beside the sessions keeps.
 
 #[cfg(feature = "indexed")]
+use std::path::PathBuf;
+#[cfg(feature = "indexed")]
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -11,7 +13,10 @@ use session_model::storage::StorageKey;
 use session_model::storage::{ObjectMeta, SessionStorage};
 use session_model::summary::SessionSummary;
 #[cfg(feature = "indexed")]
+use session_model::{Diagnostic, DiagnosticCode};
+#[cfg(feature = "indexed")]
 use session_store_indexed::{
+    DatabaseDiagnostic,
     index::{IndexError, IndexOptions, Summaries},
     storage::INDEX_FILE,
 };
@@ -24,8 +29,13 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The index of a place; one that cannot be used is as good as none.
 #[cfg(feature = "indexed")]
-#[derive(Debug)]
-pub(super) struct Noted(Option<Summaries>);
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    summaries: Option<Summaries>,
+    database: PathBuf,
+    /// Why the index is not used.
+    found: Option<DatabaseDiagnostic>,
+}
 
 #[cfg(feature = "indexed")]
 impl Noted {
@@ -35,10 +45,15 @@ impl Noted {
         let sessions = sessions.and_then(|sessions| storage.local_path(&sessions));
         let database = sessions.map(|sessions| sessions.with_file_name(INDEX_FILE));
         let options = IndexOptions::default().busy_timeout(BUSY_TIMEOUT);
-        let mut noted = Self(None);
-        if let Some(database) = database.filter(|database| database.is_file()) {
-            noted.0 = noted.usable(Summaries::open(database, options));
-        }
+        let database = database.filter(|database| database.is_file());
+        // What the storage itself could not use is told already.
+        let is_told = |told: &Diagnostic| told.code == DiagnosticCode::IndexNotUsed;
+        let Some(database) = database.filter(|_| !storage.diagnostics().iter().any(is_told)) else {
+            return Self::default();
+        };
+        let opened = Summaries::open(&database, options);
+        let mut noted = Self { database, ..Self::default() };
+        noted.summaries = noted.usable(opened);
         noted
     }
 
@@ -48,7 +63,7 @@ impl Noted {
         files: impl Iterator<Item = &'a ObjectMeta>,
         found: &mut [Option<SessionSummary>],
     ) {
-        let Some(summaries) = &mut self.0 else { return };
+        let Some(summaries) = &mut self.summaries else { return };
         let (files, missing): (Vec<_>, Vec<_>) =
             files.zip(found).filter(|(_, found)| found.is_none()).unzip();
         let noted = summaries.find(&files);
@@ -63,7 +78,7 @@ impl Noted {
         looked: SystemTime,
         rows: impl Iterator<Item = &'a SessionRow>,
     ) {
-        let Some(summaries) = &mut self.0 else { return };
+        let Some(summaries) = &mut self.summaries else { return };
         let seen = rows.filter_map(|row| Some((row.meta.as_ref()?, row.summary.as_ref().ok()?)));
         let kept = summaries.keep(looked, seen);
         self.usable(kept);
@@ -71,9 +86,9 @@ impl Noted {
 
     /// Hands on what was found of the index.
     pub(super) fn tell(&self, known: Option<&KnownSummaries>) {
-        if let (Some(summaries), Some(known)) = (&self.0, known) {
-            known.indexes().extend(summaries.diagnostics());
-        }
+        let Some(known) = known else { return };
+        let found = self.summaries.iter().flat_map(Summaries::diagnostics);
+        known.indexes().extend(found.chain(self.found.clone()));
     }
 
     /// Makes no further use of the index after an error.
@@ -81,7 +96,11 @@ impl Noted {
         answer
             .inspect_err(|error| {
                 tracing::debug!(%error, "the index is not used for this list");
-                self.0 = None;
+                self.summaries = None;
+                // What another program keeps locked is used the next time.
+                if !matches!(error, IndexError::Database(error) if error.is_retryable()) {
+                    self.found = Some(DatabaseDiagnostic::not_used(&self.database, error));
+                }
             })
             .ok()
     }

@@ -14,9 +14,10 @@ use session_model::storage::{
     AppendOptions, Precondition, PutOptions, SessionStorageExt, StorageError, StorageErrorKind,
     StorageKey,
 };
-use session_model::{Diagnostic, DiagnosticCode, Entry, Parent, SessionDocument};
+use session_model::{Diagnostic, DiagnosticCode, Entry, SessionDocument};
 
 use super::aside::{self, Aside};
+use super::growth::Growth;
 use super::persist::read_if_there;
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
@@ -34,19 +35,31 @@ struct Joined {
 
 impl SessionManager {
     /// Makes memory and file agree after somebody else changed the file.
-    pub(super) async fn take_over_foreign_changes(&mut self) -> Result<()> {
+    ///
+    /// The whole file is read and compared once in a write; what was appended to it since is all that
+    /// is read after that.
+    pub(super) async fn take_over_foreign_changes(&mut self, growth: &mut Growth) -> Result<()> {
         let FileState::Open(writer) = &mut self.file else { return Ok(()) };
         let there = match writer.adopt().await {
+            Ok(_) if self.take_over_growth(growth).await? => return Ok(()),
             Ok(_) => read_if_there(&*self.storage, &self.key).await?,
             Err(error) if error.kind() == StorageErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
+        let ours = self.document.to_payload().to_bytes();
         let theirs = match there {
-            // Somebody touched the file and changed nothing.
-            Some((_, bytes)) if bytes == self.document.to_payload().to_bytes() => return Ok(()),
+            Some((_, bytes)) if growth.known.is_none() && bytes.starts_with(&ours) => {
+                growth.known = Some(ours.len() as u64);
+                // Somebody touched the file and changed nothing, or only added to it.
+                if bytes == ours || self.take_over_growth(growth).await? {
+                    return Ok(());
+                }
+                self.read_theirs(bytes).await?
+            }
             Some((_, bytes)) => self.read_theirs(bytes).await?,
             None => None,
         };
+        growth.known = None;
         let Some(theirs) = theirs else { return self.restore_file().await };
         let mut joined = join(&self.document, theirs.document);
         self.put_torn_tail_aside(&mut joined.document, true).await?;
@@ -179,17 +192,6 @@ impl SessionManager {
         aside::save(&*self.storage, &self.key, Aside::Changed, time, lines.into()).await
     }
 
-    /// The first entry of a branch that another program began where this session goes on too.
-    fn rival(&self, theirs: &[Entry]) -> Option<String> {
-        let tree = self.tree();
-        let rival = theirs.iter().find(|entry| {
-            let Parent::Id(parent) = entry.parent() else { return false };
-            let Some(node) = tree.find(&parent) else { return false };
-            tree.leaf() == Some(node) || tree.children_of(node).next().is_some()
-        })?;
-        rival.id().map(Cow::into_owned)
-    }
-
     fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
         let Joined { mut document, ours, theirs, .. } = joined;
         let rival = self.rival(&theirs);
@@ -209,11 +211,7 @@ impl SessionManager {
             ours.len()
         );
         self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
-        if let Some(id) = rival {
-            let detail = "another program went on from the same entry; its branch begins here";
-            let diagnostic = Diagnostic::new(DiagnosticCode::InterleavedBranches, detail);
-            self.note(diagnostic.of_entry(id));
-        }
+        self.note_rival(rival);
         for diagnostic in found {
             if !self.diagnostics.contains(&diagnostic) {
                 self.note(diagnostic);

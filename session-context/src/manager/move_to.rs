@@ -11,6 +11,7 @@ use session_model::storage::{
 use session_model::{Diagnostic, DiagnosticCode, SessionHeader};
 
 use super::fork::path_or_key;
+use super::growth::Growth;
 use super::open::bucket_of;
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
@@ -132,7 +133,12 @@ impl SessionManager {
         };
         let changed = writer.len() != known;
         self.file = FileState::Open(writer);
-        if changed { self.try_to_take_over().await } else { Ok(()) }
+        if changed {
+            let mut growth = Growth::default();
+            self.try_to_take_over(&mut growth).await?;
+            self.note_growth(growth);
+        }
+        Ok(())
     }
 
     /// Makes the session what it was before a move that failed.

@@ -19,9 +19,11 @@ use session_model::time::to_iso;
 use session_model::{Diagnostic, DiagnosticCode, NewHeader, SessionDocument, SessionHeader};
 
 use super::aside::{self, Aside};
+use super::growth::{LOOKS, PAUSE};
 use super::persist::read_if_there;
 use super::{FileState, NewSession, SessionManager, SessionOptions};
 use crate::error::{Result, SessionError};
+use crate::waiting::Pause;
 
 impl SessionManager {
     /// Makes a new session.
@@ -62,6 +64,7 @@ impl SessionManager {
         new: NewSession,
         mut options: SessionOptions,
     ) -> Result<Self> {
+        let storage = options.patient(storage);
         let (key, document) = new_document(new, options.clock.now_ms(), &mut *options.ids)?;
         Ok(Self::assemble(storage, key, document, FileState::Pending(None), options))
     }
@@ -102,25 +105,71 @@ impl SessionManager {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Storage`] of kind `Busy`, naming the holder, if another writer has it open.
+    /// [`SessionError::Storage`] of kind `Busy`, naming the holder, if another writer has it open,
+    /// and still has after [`SessionOptions::wait`].
     pub async fn open(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        cwd: &str,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let storage = options.patient(storage);
+        match storage.head(&key).await {
+            Err(error) if error.kind() == StorageErrorKind::NotFound => {}
+            head => {
+                head?;
+                return Self::claim_and_open(storage, key, cwd, options).await;
+            }
+        }
+        let absent = AppendOptions::exclusive(&options.owner).when(Precondition::Absent);
+        match storage.open_append(&key, absent).await {
+            // Another program made it just now.
+            Err(error) if error.kind() == StorageErrorKind::AlreadyExists => {
+                Self::claim_and_open(storage, key, cwd, options).await
+            }
+            writer => Self::new_at(storage, key, cwd, Some(writer?), options).await,
+        }
+    }
+
+    /// As [`open`](Self::open), of a session that is there; none is made.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and [`SessionError::NotFound`], also if the session was removed or
+    /// moved while it was waited for.
+    pub async fn open_existing(
+        storage: Arc<dyn SessionStorage>,
+        key: StorageKey,
+        cwd: &str,
+        mut options: SessionOptions,
+    ) -> Result<Self> {
+        let storage = options.patient(storage);
+        Self::claim_and_open(storage, key, cwd, options).await
+    }
+
+    async fn claim_and_open(
         storage: Arc<dyn SessionStorage>,
         key: StorageKey,
         cwd: &str,
         options: SessionOptions,
     ) -> Result<Self> {
-        let missing = match storage.head(&key).await {
-            Ok(_) => false,
-            Err(error) if error.kind() == StorageErrorKind::NotFound => true,
-            Err(error) => return Err(error.into()),
-        };
-        if missing {
-            return Self::new_at(storage, key, cwd, None, options).await;
+        let mut writer = claim_existing(&*storage, &key, &options.owner).await?;
+        let (mut meta, mut bytes) = storage.read_all(&key).await?;
+        let mut read = SessionDocument::load(bytes.clone(), &options.load);
+        // A program that knows nothing of claims may be in the middle of a record.
+        for _ in 0..LOOKS {
+            if !matches!(&read, Ok(loaded) if !loaded.document.torn_tail().is_empty()) {
+                break;
+            }
+            Pause::of(PAUSE).await;
+            if storage.head(&key).await?.version == meta.version {
+                break;
+            }
+            writer.adopt().await?;
+            (meta, bytes) = storage.read_all(&key).await?;
+            read = SessionDocument::load(bytes.clone(), &options.load);
         }
-        let claim = AppendOptions::exclusive(&options.owner);
-        let writer = storage.open_append(&key, claim).await?;
-        let (meta, bytes) = storage.read_all(&key).await?;
-        match SessionDocument::load(bytes.clone(), &options.load) {
+        match read {
             Ok(loaded) => Self::take_up(storage, meta, loaded, writer, options).await,
             Err(LoadError::Empty) => Self::new_at(storage, key, cwd, Some(writer), options).await,
             Err(error) => {
@@ -259,6 +308,7 @@ impl SessionManager {
             filter,
             blobs,
             resolve,
+            wait: _,
         } = options;
         Self {
             storage,
@@ -284,6 +334,25 @@ impl SessionManager {
             made: NewEntries::default(),
             provider_identity: None,
         }
+    }
+}
+
+/// Claims a session that is there.
+///
+/// # Errors
+///
+/// [`SessionError::NotFound`], or `Busy` naming the holder.
+pub(crate) async fn claim_existing(
+    storage: &dyn SessionStorage,
+    key: &StorageKey,
+    owner: &str,
+) -> Result<Box<dyn AppendWriter>> {
+    let claim = AppendOptions::exclusive(owner).when(Precondition::Present);
+    match storage.open_append(key, claim).await {
+        Err(error) if error.kind() == StorageErrorKind::NotFound => {
+            Err(SessionError::NotFound { key: key.clone() })
+        }
+        claimed => Ok(claimed?),
     }
 }
 

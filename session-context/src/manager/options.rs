@@ -1,13 +1,15 @@
 //! How a session is opened or made.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use session_model::document::LoadOptions;
 use session_model::env::{Clock, IdSource};
 use session_model::persisted::PersistOptions;
-use session_model::storage::{Durability, StorageKey};
+use session_model::storage::{Durability, SessionStorage, StorageKey};
 
 use super::{PersistenceObserver, WriteFilter};
+use crate::WaitingStorage;
 use crate::blobs::BlobStore;
 use crate::env::{RandomIds, SystemClock};
 
@@ -49,6 +51,11 @@ pub struct SessionOptions {
     /// Whether opening puts the content of blobs in the place of references, in memory; default:
     /// no, [`resolved`](super::SessionManager::resolved) does when asked.
     pub resolve: bool,
+    /// How long to wait while another writer has the session, as a [`WaitingStorage`] does;
+    /// default: not at all. [`Duration::MAX`] is for ever.
+    ///
+    /// The manager's [`storage`](super::SessionManager::storage) is one that waits then.
+    pub wait: Duration,
 }
 
 impl Default for SessionOptions {
@@ -65,6 +72,7 @@ impl Default for SessionOptions {
             filter: None,
             blobs: None,
             resolve: false,
+            wait: Duration::ZERO,
         }
     }
 }
@@ -109,6 +117,19 @@ impl SessionOptions {
     /// These options, with whole values in memory after opening.
     pub fn resolve(self) -> Self {
         Self { resolve: true, ..self }
+    }
+
+    /// These options, waiting so long while another writer has the session.
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    /// The storage a session is opened in: one that waits, if it is to.
+    pub(super) fn patient(&mut self, storage: Arc<dyn SessionStorage>) -> Arc<dyn SessionStorage> {
+        match std::mem::take(&mut self.wait) {
+            Duration::ZERO => storage,
+            wait => Arc::new(WaitingStorage::new(storage, wait)),
+        }
     }
 
     /// These options, writing the file from the first entry on.

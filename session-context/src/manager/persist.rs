@@ -10,11 +10,29 @@ use session_model::storage::{
 };
 
 use super::append::{Prepared, is_answer};
+use super::growth::{CATCH_UPS, Growth};
 use super::{FileState, SessionManager, add_usage};
 use crate::error::{Result, SessionError};
 
 /// How often another program's changes are taken over before a write is given up.
 pub(super) const ATTEMPTS: usize = 3;
+
+/// How often a write was tried.
+#[derive(Debug, Default)]
+struct Attempts {
+    all: usize,
+    whole: usize,
+}
+
+impl Attempts {
+    /// Counts another attempt, unless there were enough: few after a change of any kind, and many
+    /// while the file only grows.
+    fn again(&mut self, growth: &Growth) -> bool {
+        self.all += 1;
+        self.whole += usize::from(growth.known.is_none());
+        self.whole <= ATTEMPTS && self.all <= CATCH_UPS
+    }
+}
 
 impl SessionManager {
     /// Adds entries to memory and, if it is time, to the file; returns their ids.
@@ -83,16 +101,20 @@ impl SessionManager {
         if entries.iter().any(Entry::is_shortened) {
             Box::pin(self.save_blobs(entries)).await?;
         }
-        for _ in 0..ATTEMPTS {
+        let (mut growth, mut attempts) = (Growth::default(), Attempts::default());
+        while attempts.again(&growth) {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             let lines = match self.document.ends_line() {
                 true => lines.clone(),
                 false => [b"\n", &lines[..]].concat().into(),
             };
             match writer.append(lines).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.note_growth(growth);
+                    return Ok(());
+                }
                 Err(error) if error.kind() == StorageErrorKind::Conflict => {
-                    Box::pin(self.try_to_take_over()).await?;
+                    Box::pin(self.try_to_take_over(&mut growth)).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -152,30 +174,39 @@ impl SessionManager {
     /// Makes what is in the file durable, and makes sure that it is in the file: somebody may
     /// have removed or replaced it since the last append.
     async fn sync_file(&mut self, level: Durability) -> Result<()> {
-        for _ in 0..ATTEMPTS {
+        let (mut growth, mut syncs) = (Growth::default(), 0);
+        for _ in 0..2 * ATTEMPTS {
+            syncs += 1;
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             match writer.sync(level).await {
-                Ok(()) => {
-                    if self.failure.is_none() {
-                        let entries = self.entries().len();
-                        self.tell_observers(|observer| observer.durable(&self.key, entries));
-                    }
-                    return Ok(());
-                }
+                Ok(()) => {}
                 Err(error) if error.kind() != StorageErrorKind::Conflict => {
                     return Err(error.into());
                 }
                 // A failure was latched before: the file is short of what memory holds.
                 Err(_) if self.failure.is_some() => return Ok(()),
-                Err(_) => self.try_to_take_over().await?,
+                Err(_) => {
+                    self.try_to_take_over(&mut growth).await?;
+                    // What this session wrote was made durable before the look that found more
+                    // behind it, several times over.
+                    if growth.known.is_none() || syncs < ATTEMPTS {
+                        continue;
+                    }
+                }
             }
+            self.note_growth(growth);
+            if self.failure.is_none() {
+                let entries = self.entries().len();
+                self.tell_observers(|observer| observer.durable(&self.key, entries));
+            }
+            return Ok(());
         }
         Err(keeps_changing(&self.key))
     }
 
     /// Takes over foreign changes; one more of them meanwhile is no failure.
-    pub(super) async fn try_to_take_over(&mut self) -> Result<()> {
-        match self.take_over_foreign_changes().await {
+    pub(super) async fn try_to_take_over(&mut self, growth: &mut Growth) -> Result<()> {
+        match self.take_over_foreign_changes(growth).await {
             Err(SessionError::Storage(error)) if error.kind() == StorageErrorKind::Conflict => {
                 let other_session = self.is_another_session().await?;
                 if other_session { Err(error.into()) } else { Ok(()) }
@@ -240,7 +271,17 @@ impl SessionManager {
             FileState::Open(writer) | FileState::Pending(Some(writer)) => writer.close().await,
             FileState::Pending(None) | FileState::ReadOnly(_) => return flushed,
         };
-        flushed.and(closed.map(|_| ()).map_err(Into::into))
+        match closed {
+            // Another program added something since; what this session wrote is on the disk.
+            Err(error)
+                if error.kind() == StorageErrorKind::Conflict
+                    && flushed.is_ok()
+                    && self.is_all_in_file().await =>
+            {
+                Ok(())
+            }
+            closed => flushed.and(closed.map(|_| ()).map_err(Into::into)),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use session_model::time::to_iso;
 use session_model::{Entry, SessionDocument};
 
 use super::append::parent_for_new;
+use super::growth::Growth;
 use super::persist::{ATTEMPTS, keeps_changing, read_if_there};
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
@@ -155,15 +156,13 @@ impl SessionManager {
         let known = self.document.to_payload().to_bytes();
         let there = match read_if_there(&*self.storage, &self.key).await? {
             Some(there) if there.1 == known => there.0,
-            _ => return self.try_to_take_over().await.map(|()| false),
+            _ => return self.take_over_and_look().await,
         };
         let FileState::Open(writer) = &mut self.file else { return Ok(true) };
         let unchanged = PutOptions::when(Precondition::Version(there.version));
         match writer.replace(document.to_payload(), unchanged).await {
             Ok(_) => Ok(true),
-            Err(error) if is_foreign_change(&error) => {
-                self.try_to_take_over().await.map(|()| false)
-            }
+            Err(error) if is_foreign_change(&error) => self.take_over_and_look().await,
             Err(error) => {
                 let after = read_if_there(&*self.storage, &self.key).await;
                 let error = SessionError::from(error);
@@ -173,6 +172,23 @@ impl SessionManager {
                 Err(error)
             }
         }
+    }
+}
+
+impl SessionManager {
+    /// Takes over what another program wrote, and refuses to replace a file it is still writing:
+    /// what it wrote next would go into the old one, which is gone.
+    async fn take_over_and_look(&mut self) -> Result<bool> {
+        let mut growth = Growth::default();
+        self.try_to_take_over(&mut growth).await?;
+        self.note_growth(growth);
+        if !self.is_being_written().await? {
+            return Ok(false);
+        }
+        let detail = "another program is writing it, and what that writes next would be lost with \
+                      the file that is replaced: wait until it is done"
+            .to_owned();
+        Err(StorageError::Conflict { key: self.key.clone(), detail }.into())
     }
 }
 

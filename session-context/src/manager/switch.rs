@@ -1,13 +1,13 @@
 //! Leaving one session for another.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use session_model::document::SessionDocument;
 use session_model::env::IdSource;
-use session_model::storage::{
-    AppendOptions, AppendWriter, SessionStorageExt, StorageErrorKind, StorageKey,
-};
+use session_model::storage::{AppendWriter, SessionStorageExt, StorageKey};
 
+use super::open::claim_existing;
 use super::{FileState, SessionManager, SessionOptions};
 use crate::env::RandomIds;
 use crate::error::{Result, SessionError};
@@ -73,14 +73,7 @@ impl SessionManager {
         key: &StorageKey,
         hooks: &dyn SessionHooks,
     ) -> Result<SessionManager> {
-        match self.storage.head(key).await {
-            Err(error) if error.kind() == StorageErrorKind::NotFound => {
-                return Err(SessionError::NotFound { key: key.clone() });
-            }
-            head => head.map(|_| ())?,
-        }
-        let claim = AppendOptions::exclusive(&self.owner);
-        let writer = self.storage.open_append(key, claim).await?;
+        let writer = claim_existing(&*self.storage, key, &self.owner).await?;
         let ids: Box<dyn IdSource> = Box::new(RandomIds);
         let lent = Lent(Arc::new(Mutex::new(std::mem::replace(&mut self.ids, ids))));
         let opened = self.take_up_other(key, writer, lent.clone(), hooks).await;
@@ -123,6 +116,8 @@ impl SessionManager {
             filter: self.filter.clone(),
             blobs: self.blobs.clone(),
             resolve: self.resolve,
+            // The storage waits already, if this session's was to.
+            wait: Duration::ZERO,
         };
         let mut other = Self::take_up(self.storage.clone(), meta, loaded, writer, options).await?;
         other.persistent = self.persistent;

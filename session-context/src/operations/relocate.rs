@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use session_model::layout::artifacts_key;
 use session_model::storage::{
-    AppendOptions, AppendWriter, CopyOptions, ListOptions, Precondition, RenameOptions,
-    SessionStorage, SessionStorageExt, StorageError, StorageErrorKind, StorageKey,
+    AppendWriter, CopyOptions, ListOptions, RenameOptions, SessionStorage, SessionStorageExt,
+    StorageError, StorageErrorKind, StorageKey,
 };
 
 use crate::artifacts::child_sessions;
-use crate::error::{Result, SessionError};
-use crate::manager::aside;
+use crate::error::Result;
+use crate::manager::{aside, claim_existing};
 
 /// What others see who find a session in use by one of the operations.
 pub(crate) const OWNER: &str = "session-context";
@@ -69,14 +69,7 @@ pub(crate) async fn claim(
     storage: &dyn SessionStorage,
     key: &StorageKey,
 ) -> Result<Box<dyn AppendWriter>> {
-    let found = match storage.head(key).await {
-        Err(error) if error.kind() == StorageErrorKind::NotFound => {
-            return Err(SessionError::NotFound { key: key.clone() });
-        }
-        found => found?,
-    };
-    let unchanged = Precondition::Version(found.version);
-    Ok(storage.open_append(key, AppendOptions::exclusive(OWNER).when(unchanged)).await?)
+    claim_existing(storage, key, OWNER).await
 }
 
 /// Claims the sessions of child agents, so that none is written to between copy and rename.

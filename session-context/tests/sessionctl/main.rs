@@ -20,9 +20,11 @@ mod resume;
 mod search;
 #[path = "../support/shipped.rs"]
 mod shipped;
+mod stores;
 mod support;
 mod terminal;
 mod verify;
+mod waiting;
 mod watching;
 mod writing;
 

@@ -19,7 +19,8 @@ Exit codes:
   2  wrong usage
   3  verify found something lost or unreadable, or with --strict a warning; doctor, or
      remote status, found something that needs you
-  4  the session is in use by another writer, whom the message names
+  4  the session is in use by another writer, whom the message names; with --wait, still so
+     when the time was up
   5  doctor repaired something, or could with --fix; remote status found one side behind";
 
 /// A failed command.
@@ -71,6 +72,8 @@ pub(crate) enum Failure {
     Refused(String),
     #[error("there is no session {session}")]
     Missing { session: String },
+    #[error("{session} was removed or moved meanwhile; nothing was written")]
+    Gone { session: String },
     #[error("{what} cannot be read")]
     Input { what: String, source: io::Error },
     #[error(transparent)]

@@ -16,6 +16,7 @@ mod store;
 mod summarizer;
 mod target;
 mod terminal;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
     };
     let mut context = Context { store, json, color, out: Output::new(color) };
     let done = run(command, &mut context);
+    context.store.tell_of_storages();
     let flushed = context.out.flush().map_err(Failure::from);
     match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,18 +3,18 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use session_context::{SessionManager, open_existing_storage};
+use session_context::SessionManager;
 use session_model::layout::{AgentProfile, BucketRoots, BucketScheme, SESSIONS_DIR};
 use session_model::storage::{SessionStorage, StorageError, StorageKey};
 
 use crate::failure::{Failure, chain};
 use crate::output::say;
-use crate::store::sessions_key;
+use crate::store::{StoreArgs, sessions_key};
 use crate::target::Target;
 
 impl Target {
     /// The same session as a key of its agent directory, if it lies in one.
-    pub(crate) fn in_agent_dir(self) -> Result<Self, Failure> {
+    pub(crate) fn in_agent_dir(self, store: &StoreArgs) -> Result<Self, Failure> {
         let path = match self.storage.local_path(&self.key) {
             Some(path) if self.key.parent().is_none() => path,
             _ => return Ok(self),
@@ -24,21 +24,21 @@ impl Target {
             .skip(2)
             .find(|folder| folder.file_name().is_some_and(|name| name == SESSIONS_DIR));
         match sessions.and_then(Path::parent).and_then(|root| split_at(root, &path)) {
-            Some((root, key)) => Ok(Self { storage: open_existing_storage(root)?, key, ..self }),
+            Some((root, key)) => Ok(Self { storage: store.open(root)?, key, ..self }),
             None => Ok(self),
         }
     }
 
     /// The same session with the folder it lies in as part of its key, so that another one can be
     /// put beside it.
-    pub(crate) fn with_bucket(self) -> Result<Self, Failure> {
+    pub(crate) fn with_bucket(self, store: &StoreArgs) -> Result<Self, Failure> {
         if self.key.parent().is_some() {
             return Ok(self);
         }
         let path = self.storage.local_path(&self.key);
         let split = path.as_deref().and_then(|path| split_at(path.ancestors().nth(2)?, path));
         let (root, key) = split.ok_or_else(|| self.no_bucket("copied"))?;
-        Ok(Self { storage: open_existing_storage(root)?, key, ..self })
+        Ok(Self { storage: store.open(root)?, key, ..self })
     }
 
     /// The refusal of what needs an agent directory.

@@ -1,8 +1,10 @@
 //! Where sessions are, and which one is meant.
 
+use std::borrow::Cow;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use session_context::blobs::BlobStore;
 use session_context::listing::{CwdFilter, Place, SessionCatalog};
@@ -13,6 +15,7 @@ use session_model::storage::{SessionStorage, SessionStorageExt, StorageKey};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::target::Target;
+use crate::wait::patient;
 
 /// Where sessions are.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,7 +24,18 @@ pub(crate) struct StoreArgs {
     /// $SESSION_AGENT_DIR, else ~/.xcsh/agent
     #[arg(long, visible_alias = "agent-dir", global = true, value_name = "URL")]
     store: Option<String>,
+
+    /// How long to wait for what another writer has.
+    #[arg(skip)]
+    pub(crate) wait: Option<Duration>,
+
+    /// The storages that were opened.
+    #[arg(skip)]
+    opened: Opened,
 }
+
+/// The storages that a command opened, to be asked at its end what it should tell of them.
+type Opened = Arc<Mutex<Vec<Arc<dyn SessionStorage>>>>;
 
 impl StoreArgs {
     /// Returns the URL of the storage, if one was given.
@@ -31,22 +45,55 @@ impl StoreArgs {
 
     /// Opens the storage that was given, or the user's agent directory.
     pub(crate) fn storage(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+        self.open(&self.place())
+    }
+
+    /// The URL or path of the storage that was given, or of the user's agent directory.
+    fn place(&self) -> Cow<'_, str> {
         match &self.store {
-            Some(url) => open_existing_storage(url),
-            None => open_existing_storage(&agent_dir().to_string_lossy()),
+            Some(url) => expand_home(url),
+            None => agent_dir().to_string_lossy().into_owned().into(),
+        }
+    }
+
+    /// Opens a storage that is there, which waits as long as the command is to.
+    pub(crate) fn open(&self, url: &str) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+        open_existing_storage(url).map(|storage| self.kept(storage))
+    }
+
+    /// As [`open`](Self::open), or one that is to be made.
+    pub(crate) fn open_or_make(
+        &self,
+        url: &str,
+    ) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
+        open_storage(url).map(|storage| self.kept(storage))
+    }
+
+    fn kept(&self, storage: Arc<dyn SessionStorage>) -> Arc<dyn SessionStorage> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.push(Arc::clone(&storage));
+        patient(storage, self.wait)
+    }
+
+    /// Tells people what was found of the storages themselves, and lets go of them.
+    pub(crate) fn tell_of_storages(&self) {
+        let opened = self.opened.lock().map(|mut opened| std::mem::take(&mut *opened));
+        let mut told = Vec::new();
+        for found in opened.unwrap_or_default().iter().flat_map(|opened| opened.diagnostics()) {
+            if !told.contains(&found) {
+                say("warning", &found.detail);
+                told.push(found);
+            }
         }
     }
 
     /// As [`storage`](Self::storage), or one that is to be made.
     pub(crate) fn storage_or_new(&self) -> Result<Arc<dyn SessionStorage>, OpenStorageError> {
-        match &self.store {
-            Some(url) => open_storage(url),
-            None => open_storage(&agent_dir().to_string_lossy()),
-        }
+        self.open_or_make(&self.place())
     }
 
     /// Opens the user's agent directory and those of all known agents, as far as there are any.
-    pub(crate) fn storages_of_all_agents() -> Result<Vec<Arc<dyn SessionStorage>>, Failure> {
+    pub(crate) fn storages_of_all_agents(&self) -> Result<Vec<Arc<dyn SessionStorage>>, Failure> {
         let home = env::home_dir().unwrap_or_default();
         let known = AgentProfile::KNOWN.map(|profile| home.join(profile.agent_dir));
         let mut directories = Vec::new();
@@ -60,7 +107,7 @@ impl StoreArgs {
                 }
             }
         }
-        let open = |path: &PathBuf| Ok(open_existing_storage(text_of(path)?)?);
+        let open = |path: &PathBuf| Ok(self.open(text_of(path)?)?);
         directories.iter().map(open).collect()
     }
 
@@ -69,10 +116,7 @@ impl StoreArgs {
     pub(crate) fn indexed(
         &self,
     ) -> Result<session_store_indexed::storage::IndexedStorage, OpenStorageError> {
-        match &self.store {
-            Some(url) => session_context::open_indexed_storage(url),
-            None => session_context::open_indexed_storage(&agent_dir().to_string_lossy()),
-        }
+        session_context::open_indexed_storage(&self.place())
     }
 
     /// Opens the storage that was given, which names a remote, to compare the two.
@@ -80,7 +124,7 @@ impl StoreArgs {
     pub(crate) fn replica(
         &self,
     ) -> Result<session_store_indexed::replica::Replica, OpenStorageError> {
-        let replica = session_context::open_replica(self.store.as_deref().unwrap_or_default())?;
+        let replica = session_context::open_replica(&self.place())?;
         for diagnostic in replica.local().diagnostics() {
             say("warning", &diagnostic.to_string());
         }
@@ -89,8 +133,9 @@ impl StoreArgs {
 
     /// Finds a session that exists: a path, a key of the storage, or the beginning of an id.
     pub(crate) async fn existing(&self, session: &str) -> Result<Target, Failure> {
-        if self.store.is_none() && is_path(session) {
-            return at_path(session);
+        let path = expand_home(session);
+        if names_path(&path) || (self.store.is_none() && looks_like_path(session)) {
+            return self.at_path(session, &path);
         }
         let missing = || {
             let list = "`sessionctl list --all` shows those there are";
@@ -102,6 +147,9 @@ impl StoreArgs {
         };
         let (key, shares_id) = match StorageKey::new(session) {
             Ok(key) if storage.exists(&key).await.map_err(SessionError::from)? => (key, false),
+            _ if self.store.is_some() && Path::new(session).is_file() => {
+                return self.at_path(session, &path);
+            }
             _ => match by_id(&storage, session).await {
                 Err(SessionError::NoMatch { .. }) => return Err(missing()),
                 found => found?,
@@ -113,20 +161,65 @@ impl StoreArgs {
 
     /// Finds a session, or the place of one that is to be made.
     pub(crate) async fn existing_or_new(&self, session: &str) -> Result<Target, Failure> {
-        if let Some(url) = &self.store {
-            let storage = open_storage(url)?;
+        let path = expand_home(session);
+        let is_path = names_path(&path) || self.store.is_none();
+        if is_path && Path::new(&*path).symlink_metadata().is_ok() {
+            return self.at_path(session, &path);
+        }
+        if !is_path {
+            let storage = self.storage_or_new()?;
+            let key = session.parse()?;
             let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
-            return Ok(Target::new(storage, session.parse()?, session, blobs));
+            return Ok(Target::new(storage, key, session, blobs));
         }
-        if Path::new(session).symlink_metadata().is_ok() {
-            return at_path(session);
-        }
-        let path = std::path::absolute(session)
+        let path = std::path::absolute(&*path)
             .map_err(|source| Failure::Input { what: session.to_owned(), source })?;
+        if let Some(target) = self.in_store(session, &path)? {
+            return Ok(target);
+        }
         let (directory, key) = split(&path)?;
-        let storage = open_storage(directory)?;
+        let storage = self.open_or_make(directory)?;
         let blobs = blobs_of(&path, &storage)?;
         Ok(Target::new(storage, key, session, blobs))
+    }
+
+    /// The session of a file, which the user named so.
+    fn at_path(&self, session: &str, path: &str) -> Result<Target, Failure> {
+        // Whoever names a link means what it leads to; a storage follows none.
+        let path = Path::new(path).canonicalize().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Failure::Missing { session: session.to_owned() },
+            _ => Failure::Input { what: session.to_owned(), source },
+        })?;
+        if path.is_dir() {
+            return Err(Failure::Refused(format!("{session} is a directory; name a file in it")));
+        }
+        if !path.is_file() {
+            return Err(Failure::Refused(format!("{session} is no regular file")));
+        }
+        if let Some(target) = self.in_store(session, &path)? {
+            return Ok(target);
+        }
+        let (directory, key) = split(&path)?;
+        let storage = self.open(directory)?;
+        let blobs = blobs_of(&path, &storage)?;
+        Ok(Target::new(storage, key, session, blobs))
+    }
+
+    /// The session at a path as a key of the storage that was given, so that its index and its
+    /// remote hear of what is written; `None` for a path outside of that.
+    fn in_store(&self, session: &str, path: &Path) -> Result<Option<Target>, Failure> {
+        if self.store.is_none() {
+            return Ok(None);
+        }
+        let storage = self.storage()?;
+        let root = storage.local_path(&sessions_key()?);
+        let root = root.as_deref().and_then(Path::parent).and_then(|root| root.canonicalize().ok());
+        let below = root.as_deref().and_then(|root| path.strip_prefix(root).ok());
+        let Some(Ok(key)) = below.and_then(Path::to_str).map(StorageKey::new) else {
+            return Ok(None);
+        };
+        let blobs = BlobStore::new(storage.clone()).map_err(SessionError::from)?;
+        Ok(Some(Target::new(storage, key, session, blobs)))
     }
 }
 
@@ -143,28 +236,25 @@ pub(crate) fn sessions_key() -> Result<StorageKey, Failure> {
     Ok(SESSIONS_DIR.parse()?)
 }
 
-/// Tells whether a path is meant, and no id.
-fn is_path(session: &str) -> bool {
+/// Tells whether a path is meant, whatever there is: it begins as paths do.
+fn names_path(session: &str) -> bool {
+    session.starts_with('/') || ["./", "../"].iter().any(|start| session.starts_with(start))
+}
+
+/// Tells whether a path is meant, and no id, where no storage was named that has keys.
+fn looks_like_path(session: &str) -> bool {
     let path = Path::new(session);
     path.components().count() != 1 || path.extension().is_some() || path.symlink_metadata().is_ok()
 }
 
-fn at_path(session: &str) -> Result<Target, Failure> {
-    // Whoever names a link means what it leads to; a storage follows none.
-    let path = Path::new(session).canonicalize().map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => Failure::Missing { session: session.to_owned() },
-        _ => Failure::Input { what: session.to_owned(), source },
-    })?;
-    if path.is_dir() {
-        return Err(Failure::Refused(format!("{session} is a directory; name a file in it")));
+/// Puts the home directory in the place of a `~` that a shell has left.
+pub(crate) fn expand_home(path: &str) -> Cow<'_, str> {
+    match path.strip_prefix('~').zip(env::home_dir()) {
+        Some((rest, home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{}{rest}", home.display()).into()
+        }
+        _ => path.into(),
     }
-    if !path.is_file() {
-        return Err(Failure::Refused(format!("{session} is no regular file")));
-    }
-    let (directory, key) = split(&path)?;
-    let storage = open_existing_storage(directory)?;
-    let blobs = blobs_of(&path, &storage)?;
-    Ok(Target::new(storage, key, session, blobs))
 }
 
 /// Where the blobs of a session file are: in the agent directory whose `sessions` it lies in, else

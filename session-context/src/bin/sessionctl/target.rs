@@ -132,9 +132,18 @@ impl Target {
         }
     }
 
-    /// Opens the session for writing, or a new one, and tells what was found.
+    /// Opens the session for writing and tells what was found.
     pub(crate) async fn write(self) -> Result<SessionManager, Failure> {
         self.write_with(options()).await
+    }
+
+    /// As [`write`](Self::write), or makes it.
+    pub(crate) async fn write_or_make(self) -> Result<SessionManager, Failure> {
+        let Self { storage, key, blobs, .. } = self;
+        let options = options().blobs(blobs).eager();
+        let manager = SessionManager::open(storage, key, &present_dir(), options).await?;
+        report(manager.diagnostics());
+        Ok(manager)
     }
 
     /// As [`write`](Self::write), with other options.
@@ -142,12 +151,22 @@ impl Target {
         self,
         options: SessionOptions,
     ) -> Result<SessionManager, Failure> {
-        let cwd = env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let options = options.blobs(self.blobs).eager();
-        let manager = SessionManager::open(self.storage, self.key, &cwd, options).await?;
+        let Self { storage, key, name, blobs, .. } = self;
+        let options = options.blobs(blobs).eager();
+        let opened = SessionManager::open_existing(storage, key, &present_dir(), options).await;
+        let manager = match opened {
+            // It was there when it was looked for.
+            Err(SessionError::NotFound { .. }) => return Err(Failure::Gone { session: name }),
+            opened => opened?,
+        };
         report(manager.diagnostics());
         Ok(manager)
     }
+}
+
+/// The directory that a session made now works in.
+fn present_dir() -> String {
+    env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default()
 }
 
 /// How a session is opened or made to be written.

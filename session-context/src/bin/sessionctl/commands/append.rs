@@ -112,7 +112,7 @@ impl Append {
         let target = context.store.existing_or_new(&self.session).await?;
         // Anything else that is no session fails here, before it would be moved aside.
         target.check_or_empty().await?;
-        target.write().await
+        target.write_or_make().await
     }
 }
 

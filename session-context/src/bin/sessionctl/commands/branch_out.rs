@@ -26,7 +26,7 @@ pub(crate) struct BranchOut {
 
 impl BranchOut {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session).await?.in_agent_dir()?;
+        let target = context.store.existing(&self.session).await?.in_agent_dir(&context.store)?;
         target.check(Some(&self.id)).await?;
         let mut manager = SessionManager::open_read_only(
             target.storage,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use session_context::doctor::{DoctorOptions, Finding, Need, Outcome, examine};
-use session_context::open_existing_storage;
 use session_model::Severity;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::storage::{SessionStorage, StorageKey};
@@ -103,10 +102,10 @@ impl Doctor {
         let mut places = Vec::new();
         for path in &self.places {
             let name = text_of(path)?.to_owned();
-            places.push(if context.store.url().is_none() && Path::new(path).is_dir() {
+            places.push(if Path::new(path).is_dir() {
                 let absolute = std::path::absolute(path)
                     .map_err(|source| Failure::Input { what: name.clone(), source })?;
-                (open_existing_storage(text_of(&absolute)?)?, None, name)
+                (context.store.open(text_of(&absolute)?)?, None, name)
             } else {
                 let target = context.store.existing(&name).await?;
                 (target.storage, Some(target.key), name)

@@ -33,7 +33,7 @@ pub(crate) struct Fork {
 
 impl Fork {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session).await?.in_agent_dir()?;
+        let target = context.store.existing(&self.session).await?.in_agent_dir(&context.store)?;
         let cwd = match &self.cwd {
             Some(cwd) => canonical_dir(cwd)?,
             None => {
@@ -44,7 +44,7 @@ impl Fork {
         if self.cwd.is_some() && target.key.parent().is_none() {
             return Err(target.no_bucket("copied to another directory's"));
         }
-        let target = target.with_bucket()?;
+        let target = target.with_bucket(&context.store)?;
         let bucket = match (&self.cwd, target.key.parent()) {
             (None, Some(bucket)) => bucket,
             _ => bucket_like(&target, &cwd)?,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use session_context::SessionError;
 use session_context::blobs::{BlobStore, GcOptions, GcPlan};
-use session_context::{SessionError, open_existing_storage};
 use session_model::BlobRef;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::storage::{StorageError, StorageKey};
@@ -61,7 +61,7 @@ impl Gc {
         let days = if self.purge { self.older_than } else { self.grace };
         let mut options = GcOptions::default().grace(Duration::from_secs(days * DAY));
         for directory in &self.also {
-            options = options.also(open_existing_storage(directory)?);
+            options = options.also(context.store.open(directory)?);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let progress = |done, total| {

@@ -29,7 +29,7 @@ pub(crate) struct Mv {
 
 impl Mv {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session).await?.in_agent_dir()?;
+        let target = context.store.existing(&self.session).await?.in_agent_dir(&context.store)?;
         if target.key.parent().is_none() {
             return Err(target.no_bucket("moved"));
         }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use session_context::listing::{ListingOptions, Scope, list_sessions};
+use session_context::listing::{ListingOptions, Place, Scope, SessionCatalog};
 use session_context::operations::{TRASH_DIR, Trashed, list_trash, restore_session};
-use session_context::{OpenStorageError, SessionError, open_existing_storage};
+use session_context::{OpenStorageError, SessionError};
 use session_model::json::{ObjectBuilder, RawJson};
 use session_model::layout::SessionFileName;
 use session_model::preview::one_line;
@@ -16,6 +17,7 @@ use crate::Context;
 use crate::failure::Failure;
 use crate::output::{TITLE_CHARS, look, say};
 use crate::place::{path_or_key, tell_left_behind};
+use crate::store::{expand_home, tell_of_index};
 
 /// Bring a session back from the trash to where it was, or list what is in the trash
 ///
@@ -34,11 +36,12 @@ pub(crate) struct Restore {
 impl Restore {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let named = self.session.as_deref();
-        let path = named.filter(|_| context.store.url().is_none()).map(Path::new);
+        let path = named.map(expand_home);
+        let path = path.as_deref().map(Path::new);
         let path = path.filter(|path| path.is_file()).and_then(|path| path.canonicalize().ok());
         let root = path.as_deref().and_then(|path| path.ancestors().nth(3)).and_then(Path::to_str);
         let storage = match root {
-            Some(root) => open_existing_storage(root)?,
+            Some(root) => context.store.open(root)?,
             None => match context.store.storage() {
                 Err(OpenStorageError::Missing { path }) if context.store.url().is_none() => {
                     let text = format!("there is no agent directory {}", path.display());
@@ -48,7 +51,7 @@ impl Restore {
             },
         };
         let trash = list_trash(&*storage).await?;
-        let about = summaries(&*storage).await?;
+        let about = summaries(Arc::clone(&storage)).await?;
         let Some(named) = named else { return list(&trash, &about, &*storage, context) };
         let is_meant = |trashed: &&Trashed| match &path {
             Some(path) => storage.local_path(&trashed.key).is_some_and(|at| &at == path),
@@ -96,9 +99,12 @@ impl Restore {
 /// What is known of the sessions in the trash.
 type Summaries = HashMap<StorageKey, SessionSummary>;
 
-async fn summaries(storage: &dyn SessionStorage) -> Result<Summaries, Failure> {
+async fn summaries(storage: Arc<dyn SessionStorage>) -> Result<Summaries, Failure> {
     let scope = Scope::All(TRASH_DIR.parse()?);
-    let rows = list_sessions(storage, &scope, ListingOptions::default()).await?;
+    let catalog = SessionCatalog::new(vec![Place { storage, scope }]);
+    let rows = catalog.list_all(ListingOptions::default()).await;
+    tell_of_index(&catalog);
+    let rows = rows?;
     Ok(rows.into_iter().filter_map(|row| Some((row.key, row.summary.ok()?))).collect())
 }
 

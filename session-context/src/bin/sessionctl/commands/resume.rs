@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use session_context::blobs::BlobStore;
 use session_context::env::terminal_id;
-use session_context::listing::{CwdState, session_to_continue};
+use session_context::listing::{CwdState, Place, SessionCatalog};
 use session_context::{OpenStorageError, SessionError, SessionManager};
 use session_model::EntryKind;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
@@ -14,6 +14,7 @@ use super::{navigate, resume_screen};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{Output, look, say};
+use crate::store::tell_of_index;
 use crate::target::{Shown, Target};
 
 /// Print what an agent would go on with
@@ -100,7 +101,10 @@ async fn to_continue(context: &Context) -> Result<Target, Failure> {
         }
         opened => opened?,
     };
-    let found = session_to_continue(&storage, &here()?, terminal_id().as_ref()).await?;
+    let catalog = SessionCatalog::new(vec![Place::agent_dir(storage)?]);
+    let found = catalog.to_continue(&here()?, terminal_id().as_ref()).await;
+    tell_of_index(&catalog);
+    let found = found?;
     let found = found.ok_or_else(none)?;
     let blobs = BlobStore::new(found.storage.clone()).map_err(SessionError::from)?;
     let name = found.key.to_string();

@@ -15,6 +15,7 @@ use super::resume::here;
 use super::tree_screen;
 use crate::failure::{Failure, chain};
 use crate::place::{canonical_dir, path_or_key};
+use crate::store::tell_of_index;
 use crate::target::{OWNER, Target};
 use crate::{Context, screen};
 
@@ -45,6 +46,7 @@ pub(super) async fn choose(
         let mut screen = screen::open()?;
         let outcome = pick_session(&mut screen, &mut picker, &options).await;
         drop(screen);
+        tell_of_index(&options.catalog);
         match outcome.map_err(screen::failed)? {
             PickerOutcome::Chosen(session) => {
                 return Ok(Some((target(&options.catalog, session)?, None)));

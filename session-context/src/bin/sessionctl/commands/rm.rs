@@ -26,7 +26,7 @@ pub(crate) struct Rm {
 
 impl Rm {
     pub(crate) async fn run(self, context: &mut Context) -> Result<(), Failure> {
-        let target = context.store.existing(&self.session).await?.in_agent_dir()?;
+        let target = context.store.existing(&self.session).await?.in_agent_dir(&context.store)?;
         if self.forever && target.shares_id {
             let list = "`sessionctl list --all --json` shows where they are";
             return Err(Failure::Refused(format!(

@@ -155,7 +155,7 @@ impl Search {
         request: &mut SearchRequest,
     ) -> Result<Option<Place>, Failure> {
         if let Some(session) = &self.session {
-            let target = context.store.existing(session).await?.in_agent_dir()?;
+            let target = context.store.existing(session).await?.in_agent_dir(&context.store)?;
             let sessions = format!("{SESSIONS_DIR}/");
             let scope = match target.key.as_str().starts_with(&sessions) {
                 true => Scope::All(SESSIONS_DIR.parse()?),

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use session_context::statistics::{Spent, Statistics};
-use session_context::{OpenStorageError, SessionError, open_existing_storage};
+use session_context::{OpenStorageError, SessionError};
 use session_model::SessionDocument;
 use session_model::document::LoadOptions;
 use session_model::json::{ObjectBuilder, to_raw_json};
@@ -60,7 +60,7 @@ impl Stats {
             }
         }
         for session in &self.sessions {
-            if context.store.url().is_some() || !Path::new(session).is_dir() {
+            if !Path::new(session).is_dir() {
                 let target = context.store.existing(session).await?;
                 read.statistics.add(&target.load().await?.document);
                 continue;
@@ -70,7 +70,7 @@ impl Stats {
                 Some(sessions) if Path::new(sessions).is_dir() => sessions,
                 _ => session,
             };
-            read.all_of(open_existing_storage(place)?, None).await;
+            read.all_of(context.store.open(place)?, None).await;
         }
         if context.json {
             let unreadable = to_raw_json(&read.unreadable).unwrap_or_default();

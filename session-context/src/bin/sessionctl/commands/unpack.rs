@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "encrypt")]
 use session_context::bundle;
 use session_context::bundle::{Bundle, BundleError, BundleLimits, BundledSession, Installed};
-use session_context::open_storage;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 
 use crate::Context;
@@ -66,7 +65,9 @@ impl Unpack {
         let mut installed = None;
         if !self.dry_run {
             let storage = match &self.into {
-                Some(directory) => open_storage(text_of(&std::path::absolute(directory)?)?)?,
+                Some(directory) => {
+                    context.store.open_or_make(text_of(&std::path::absolute(directory)?)?)?
+                }
                 None => context.store.storage_or_new()?,
             };
             let bar = Bar::new();

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use session_context::blobs::BlobStore;
-use session_context::{
-    ContextOptions, LeafChoice, SessionError, build_session_context, open_existing_storage,
-};
+use session_context::{ContextOptions, LeafChoice, SessionError, build_session_context};
 use session_model::document::Loaded;
 use session_model::json::{ObjectBuilder, RawJson, to_raw_json};
 use session_model::migrate::migrate;
@@ -66,7 +64,7 @@ impl Verify {
             false => Ok(()),
         };
         match &self.session {
-            Some(session) if context.store.url().is_some() || !Path::new(session).is_dir() => {
+            Some(session) if !Path::new(session).is_dir() => {
                 let target = context.store.existing(session).await?;
                 begin(out)?;
                 summary.take(check(&target).await, json, out)?;
@@ -75,7 +73,7 @@ impl Verify {
                 let Some(place) = session.as_deref().or(context.store.url()) else {
                     return Err(Failure::Usage("name a session, a directory, or a --store".into()));
                 };
-                let storage = open_existing_storage(place)?;
+                let storage = context.store.open(place)?;
                 begin(out)?;
                 all_of(storage, &mut summary, json, out).await?;
             }

@@ -1,13 +1,18 @@
 //! `sessionctl remote claim` and `sessionctl remote release`
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use session_model::json::{ObjectBuilder, to_raw_json};
-use session_store_indexed::replica::TakeOver;
+use session_model::storage::StorageKey;
+use session_store_indexed::replica::{Replica, ReplicaError, TakeOver};
 
 use super::find;
 use crate::Context;
 use crate::failure::Failure;
+use crate::output::say;
+
+/// How often a host is looked for that is waited for.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Take a session over for this host, and bring it to the state of the remote
 ///
@@ -43,14 +48,7 @@ impl Claim {
     pub(super) async fn run(self, context: &mut Context) -> Result<(), Failure> {
         let replica = context.store.replica()?;
         let session = find(&replica, &replica.sessions().await?.rows, &self.session)?;
-        let lease = Duration::from_secs(self.lease);
-        let mut taken = replica.take_over(&session, lease, self.force).await?;
-        if let TakeOver::Held { by, .. } = &taken
-            && replica.is_own(&by.owner)?
-        {
-            taken = replica.take_over(&session, lease, true).await?;
-        }
-        match taken {
+        match self.take_over(&replica, &session, context.store.wait).await? {
             TakeOver::Taken { fence, .. } => {
                 if context.json {
                     let document = ObjectBuilder::new()
@@ -68,6 +66,37 @@ impl Claim {
                 left.as_secs() + 1
             ))),
             _ => Err(Failure::Refused(format!("the remote does not have {session}"))),
+        }
+    }
+}
+
+impl Claim {
+    /// Takes the session over, and waits for its host as long as the command is to.
+    async fn take_over(
+        &self,
+        replica: &Replica,
+        session: &StorageKey,
+        wait: Option<Duration>,
+    ) -> Result<TakeOver, ReplicaError> {
+        let (since, lease) = (Instant::now(), Duration::from_secs(self.lease));
+        let mut is_told = false;
+        loop {
+            let mut taken = replica.take_over(session, lease, self.force).await?;
+            if let TakeOver::Held { by, .. } = &taken
+                && replica.is_own(&by.owner)?
+            {
+                taken = replica.take_over(session, lease, true).await?;
+            }
+            let left = wait.unwrap_or_default().saturating_sub(since.elapsed());
+            let TakeOver::Held { by, .. } = &taken else { return Ok(taken) };
+            if left.is_zero() {
+                return Ok(taken);
+            }
+            if !std::mem::replace(&mut is_told, true) {
+                let text = format!("waiting for {session}, which the host {} has", by.owner);
+                say("note", &format!("{text}; ctrl+c gives up"));
+            }
+            tokio::time::sleep(left.min(LOOK)).await;
         }
     }
 }

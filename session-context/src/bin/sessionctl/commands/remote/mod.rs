@@ -17,6 +17,7 @@ use session_store_indexed::replica::{Replica, SharedRow};
 use crate::Context;
 use crate::failure::Failure;
 use crate::output::{count, say};
+use crate::wait::Waiting;
 
 /// Share sessions with other hosts
 ///
@@ -36,7 +37,7 @@ pub(crate) struct Remote {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    Claim(claim::Claim),
+    Claim(Waiting<claim::Claim>),
     List(list::List),
     Poison(poison::Poison),
     Pull(pull::Pull),
@@ -54,7 +55,7 @@ impl Remote {
             return Err(Failure::Usage(text.to_owned()));
         }
         match self.what {
-            What::Claim(claim) => claim.run(context).await,
+            What::Claim(claim) => claim.ready(context).run(context).await,
             What::List(list) => list.run(context).await,
             What::Poison(poison) => poison.run(context),
             What::Pull(pull) => pull.run(context).await,
