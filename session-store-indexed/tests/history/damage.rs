@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use session_store_indexed::history::{HistoryError, HistoryScope};
+use session_store_indexed::history::{HistoryError, HistoryOptions, HistoryScope, HistoryStorage};
 use session_store_indexed::{DatabaseDiagnostic, DatabaseError};
 
 use crate::support::{NOW, Place, Row, place, prompts, row};
@@ -273,4 +273,23 @@ fn repairs_a_damaged_index_when_writing() {
     assert_eq!(prompts(history.search("two", 10, HistoryScope::Global).unwrap()), ["two"]);
     assert_eq!(prompts(history.search("one", 10, HistoryScope::Global).unwrap()), ["one"]);
     assert_eq!(history.diagnostics(), []);
+}
+
+#[test]
+fn leaves_a_history_of_a_newer_version_alone() {
+    let place = place();
+    let newer = "CREATE TABLE history (id INTEGER PRIMARY KEY, words TEXT);
+                 INSERT INTO history VALUES (1, 'kept'); PRAGMA user_version = 5;";
+    rusqlite::Connection::open(&place.database).unwrap().execute_batch(newer).unwrap();
+    let before = read(&place, "history.db");
+    let error = HistoryStorage::open(&place.database, HistoryOptions::default()).unwrap_err();
+    assert!(
+        matches!(error, HistoryError::Database(DatabaseError::Newer { version: 5, known: 0, .. })),
+        "{error:?}"
+    );
+    assert_eq!(read(&place, "history.db"), before);
+    let names = fs::read_dir(place.directory.path()).unwrap();
+    let aside = names
+        .filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().contains("damaged"));
+    assert_eq!(aside.count(), 0);
 }
