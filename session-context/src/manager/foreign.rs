@@ -49,7 +49,7 @@ impl SessionManager {
         let ours = self.document.to_payload().to_bytes();
         let theirs = match there {
             Some((_, bytes)) if growth.known.is_none() && bytes.starts_with(&ours) => {
-                growth.known = Some(ours.len() as u64);
+                growth.begin(&ours);
                 // Somebody touched the file and changed nothing, or only added to it.
                 if bytes == ours || self.take_over_growth(growth).await? {
                     return Ok(());

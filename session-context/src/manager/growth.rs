@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use bytes::Bytes;
 use session_model::document::Scan;
 use session_model::storage::{ReadRange, StorageErrorKind};
 use session_model::{Diagnostic, DiagnosticCode, Entry};
@@ -15,6 +16,9 @@ use crate::waiting::Pause;
 /// is new is read, so that a program has to write without a pause to be ahead for that long.
 pub(super) const CATCH_UPS: usize = 500;
 
+/// How much of the known part's beginning and end is compared each time, in bytes.
+const END: usize = 4096;
+
 /// How often, and with which pause, the rest of a record is waited for that is half written.
 pub(super) const LOOKS: usize = 20;
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
@@ -24,10 +28,28 @@ pub(super) const PAUSE: Duration = Duration::from_millis(5);
 pub(super) struct Growth {
     /// The size of the file that memory holds all of; `None` before the whole was compared.
     pub(super) known: Option<u64>,
+    /// How that part begins and ends.
+    ends: [Bytes; 2],
     entries: usize,
     /// The first entry of a branch that begins where this session goes on, too.
     rival: Option<String>,
     found: Vec<Diagnostic>,
+}
+
+impl Growth {
+    /// Begins with a file whose beginning was compared, and is this.
+    pub(super) fn begin(&mut self, known: &Bytes) {
+        self.known = Some(known.len() as u64);
+        let most = known.len().min(END);
+        self.ends = [known.slice(..most), known.slice(known.len() - most..)];
+    }
+
+    /// What is read of a file to see how it went on.
+    fn ranges(&self, known: u64) -> [ReadRange; 3] {
+        let [head, last] = self.ends.each_ref().map(|end| end.len() as u64);
+        let last = ReadRange::Range { offset: known - last, len: last };
+        [ReadRange::Range { offset: 0, len: head }, last, ReadRange::From(known)]
+    }
 }
 
 impl SessionManager {
@@ -38,13 +60,12 @@ impl SessionManager {
             return Ok(false);
         };
         for _ in 0..LOOKS {
-            let read = self.storage.read(&self.key, &[ReadRange::From(known)]).await;
-            let (meta, mut parts) = match read {
+            let parts = match self.storage.read(&self.key, &growth.ranges(known)).await {
                 Err(error) if error.kind() == StorageErrorKind::NotFound => return Ok(false),
-                read => read?,
+                read => read?.1,
             };
-            let tail = parts.pop().unwrap_or_default();
-            if meta.size < known {
+            let [head, last, tail] = &parts[..] else { return Ok(false) };
+            if *head != growth.ends[0] || *last != growth.ends[1] {
                 return Ok(false);
             }
             let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -62,6 +83,8 @@ impl SessionManager {
             self.usage = None;
             known += whole as u64;
             growth.known = Some(known);
+            let last = Bytes::from([last, &tail[..whole]].concat());
+            growth.ends[1] = last.slice(last.len().saturating_sub(END)..);
             if whole == tail.len() {
                 return Ok(true);
             }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use session_model::json::{ObjectEdit, RawJson};
 use session_model::layout::artifacts_key;
 use session_model::storage::{
-    AppendOptions, ListOptions, Precondition, PutOptions, SessionStorage, SessionStorageExt,
-    StorageError, StorageKey,
+    ListOptions, Precondition, PutOptions, SessionStorage, SessionStorageExt, StorageError,
+    StorageKey,
 };
 use session_model::{Diagnostic, DiagnosticCode, SessionHeader};
 
 use super::fork::path_or_key;
 use super::growth::Growth;
-use super::open::bucket_of;
+use super::open::{bucket_of, claim_existing};
 use super::{FileState, SessionManager};
 use crate::error::{Result, SessionError};
 use crate::operations::relocate::{Over, bring_rest, relocate};
@@ -123,14 +123,7 @@ impl SessionManager {
     /// Claims the file once more, with what others may have added meanwhile.
     async fn claim_again(&mut self) -> Result<()> {
         let known = self.document.to_payload().len();
-        let claim = AppendOptions::exclusive(&self.owner);
-        let writer = match self.storage.head(&self.key).await {
-            Ok(found) => {
-                let unchanged = Precondition::Version(found.version);
-                self.storage.open_append(&self.key, claim.when(unchanged)).await?
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let writer = claim_existing(&*self.storage, &self.key, &self.owner).await?;
         let changed = writer.len() != known;
         self.file = FileState::Open(writer);
         if changed {

@@ -174,9 +174,8 @@ impl SessionManager {
     /// Makes what is in the file durable, and makes sure that it is in the file: somebody may
     /// have removed or replaced it since the last append.
     async fn sync_file(&mut self, level: Durability) -> Result<()> {
-        let (mut growth, mut syncs) = (Growth::default(), 0);
-        for _ in 0..2 * ATTEMPTS {
-            syncs += 1;
+        let mut growth = Growth::default();
+        for attempt in 1..=2 * ATTEMPTS {
             let FileState::Open(writer) = &mut self.file else { return Ok(()) };
             match writer.sync(level).await {
                 Ok(()) => {}
@@ -189,7 +188,7 @@ impl SessionManager {
                     self.try_to_take_over(&mut growth).await?;
                     // What this session wrote was made durable before the look that found more
                     // behind it, several times over.
-                    if growth.known.is_none() || syncs < ATTEMPTS {
+                    if growth.known.is_none() || attempt < ATTEMPTS {
                         continue;
                     }
                 }
