@@ -118,6 +118,8 @@ codes! {
     IndexNotUsed = "index-not-used", Warning;
     /// An index is on a file system without a write-ahead log; one host at a time may use it.
     IndexWithoutLog = "index-without-log", Warning;
+    /// An index is a copy of one that is in use elsewhere, and counts as another host's.
+    IndexCopied = "index-copied", Warning;
     /// It could not be noted which session a terminal works in.
     BreadcrumbNotWritten = "breadcrumb-not-written", Info;
 }

@@ -80,6 +80,9 @@ impl From<DatabaseDiagnostic> for Diagnostic {
             }
             DatabaseDiagnostic::NotUsed { .. } => DiagnosticCode::IndexNotUsed,
             DatabaseDiagnostic::NoWriteAheadLog { .. } => DiagnosticCode::IndexWithoutLog,
+            DatabaseDiagnostic::Copied { .. } | DatabaseDiagnostic::CopyInUse { .. } => {
+                DiagnosticCode::IndexCopied
+            }
         };
         Self::new(code, found.to_string())
     }

@@ -64,8 +64,8 @@ impl Makeup {
         if self.others * 8 > all || self.lower < 2 || self.upper < 2 {
             return false;
         }
-        if all < MIN_SURE {
-            return self.others == 0 && self.numbers >= 2 && changes >= 42 && usual <= 60;
+        if all < MIN_SURE && self.others > 0 {
+            return false;
         }
         (self.numbers >= 2 && self.lower >= 3 && self.upper >= 3 && changes >= 42)
             || (self.numbers >= 3 && changes >= 42 && usual <= 75)
