@@ -67,10 +67,11 @@ pub async fn verify(
             _ => storage.read(session, &[range]).await?.1.pop().unwrap_or_default(),
         };
         if let Some(differs) = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs) {
-            return Ok(match has_what_was_written(storage, remote, session, size).await? {
-                true => Verified::Damaged { here: true },
-                false => Verified::Differs { at: at + differs as u64 },
-            });
+            if is_what_was_written(remote, session).await? {
+                return Ok(Verified::Differs { at: at + differs as u64 });
+            }
+            let here = has_what_was_written(storage, remote, session, size).await?;
+            return Ok(Verified::Damaged { here });
         }
         at += ours.len() as u64;
         if theirs.len() > ours.len() {
@@ -103,6 +104,27 @@ async fn read_rest(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Tells whether a log has the digest it was written with.
+async fn is_what_was_written(
+    remote: &dyn Remote,
+    session: &StorageKey,
+) -> Result<bool, PublishError> {
+    let Some(state) = remote.state(session).await? else { return Ok(true) };
+    let (mut at, mut hash) = (0, Sha256::new());
+    while at < state.position.length {
+        let limit = (state.position.length - at).min(MAX_READ_BYTES as u64);
+        match remote.read(session, at, limit as usize).await {
+            Ok(Some(part)) if !part.bytes.is_empty() => {
+                hash.update(&part.bytes);
+                at += part.bytes.len() as u64;
+            }
+            Ok(_) | Err(RemoteError::Damaged(_)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(state.digest.is_none_or(|digest| digest_of(&hash) == digest))
 }
 
 /// Tells whether a file begins with the log as its writers meant it, whatever the remote has.
