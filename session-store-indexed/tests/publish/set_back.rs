@@ -171,7 +171,7 @@ fn a_copy_fills_a_remote_again_when_told() {
     assert_eq!(second.followed(), [(a.clone(), Outcome::Ahead)]);
     second.publish();
     assert_eq!(block_on(remote.state(&a)).unwrap(), set_back, "who only read changes nothing");
-    assert_eq!(block_on(second.replica().push()).unwrap(), [a.clone()]);
+    assert_eq!(block_on(second.replica().push()).unwrap(), std::slice::from_ref(&a));
     second.publish();
     assert_eq!(logged(&*remote, &a).unwrap().as_bytes(), &whole[..]);
     block_on(second.replica().pull(&a)).unwrap();
