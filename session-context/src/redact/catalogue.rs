@@ -142,7 +142,7 @@ pub(super) fn meets(secret: &str, needs: Needs) -> bool {
     let has_digit = || any(u8::is_ascii_digit);
     match needs {
         Needs::Nothing => true,
-        Needs::Digit => has_digit(),
+        Needs::Digit => has_digit() || behind_prefix(secret),
         Needs::DigitAndLetter => has_digit() && any(u8::is_ascii_alphabetic),
         Needs::Mixed => has_digit() && any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase),
         Needs::Odd => {
@@ -152,6 +152,15 @@ pub(super) fn meets(secret: &str, needs: Needs) -> bool {
         }
         Needs::UserAndPassword => is_user_and_password(secret),
     }
+}
+
+/// Tells whether letters behind a prefix change between capitals and small ones, which words do not.
+fn behind_prefix(secret: &str) -> bool {
+    let bytes = secret.as_bytes();
+    let changes = bytes
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    changes.count() >= 2
 }
 
 /// Takes base64 with padding or without.

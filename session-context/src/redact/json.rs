@@ -8,6 +8,32 @@ use super::{Look, assignment, catalogue::Catalogue, names};
 /// What providers sign with.
 const SIGNATURES: [&str; 3] = ["textSignature", "thinkingSignature", "thoughtSignature"];
 
+/// The fields that name what the next one gives, and that one: `{"name": "API_KEY", "value": "…"}`.
+const PAIR: ([&str; 3], &str) = (["name", "key", "variable"], "value");
+
+/// The name of a secret that was just read, whose value is next.
+#[derive(Default)]
+pub(super) struct Pair(Option<String>);
+
+impl Pair {
+    /// Returns the string as the value of the field that the one before it names.
+    pub(super) fn named<'s>(&mut self, string: &JsonString<'s>) -> Option<JsonString<'s>> {
+        if string.is_name {
+            return None;
+        }
+        let (names, value) = PAIR;
+        let name = self.0.take();
+        let field = &*string.field;
+        if names.iter().any(|name| field.eq_ignore_ascii_case(name)) {
+            self.0 = names::announces(&string.text).then(|| string.text.to_string());
+        }
+        let name = name.filter(|_| field.eq_ignore_ascii_case(value))?;
+        let mut named = string.clone();
+        named.field = name.into();
+        Some(named)
+    }
+}
+
 /// Finds the secrets of a string.
 pub(super) fn find(catalogue: &Catalogue, string: &JsonString<'_>) -> Vec<Hit> {
     let (field, text) = (&*string.field, &*string.text);

@@ -92,7 +92,10 @@ impl Redactor {
 
     /// Hides secrets in all strings of a value, and in the names of its fields.
     pub fn hide(&mut self, place: &str, value: &RawJson) -> RawJson {
+        let mut pair = json::Pair::default();
         let hidden = value.map_strings(|string| {
+            let named = pair.named(string);
+            let string = named.as_ref().unwrap_or(string);
             let hits = self.learned(&string.text, json::find(self.catalogue, string));
             changed(self.hidden(place, &string.text, hits))
         });

@@ -36,6 +36,11 @@ const ENDS: &[&str] = &[
     "webhooksecret",
     "recoverycode",
     "passcode",
+    "dbpass",
+    "smtppass",
+    "userpass",
+    "adminpass",
+    "rootpass",
     "mnemonic",
     "seedphrase",
     "recoveryphrase",
@@ -157,7 +162,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Words found in all names that [`announces`] takes, for a first look.
-pub(super) const WORDS: &str = r"(?i:passw|passphrase|pwd|secret|token|api[_.-]?key|credential|authorization|cookie|connection[_.-]?string|otp|recovery[_.-]?(?:code|phrase)|passcode|mnemonic|seed[_.-]?phrase|\b(?:pass|pw)\b|(?:private|access|auth|signing|encryption|master|account|shared|service|license|ssh|deploy|session|hmac|subscription)[_.-]?key)|_(?:KEY|PASS|PAT|SALT|DSN|AUTH|CREDS|PW)\b";
+pub(super) const WORDS: &str = r"(?i:passw|passphrase|(?:db|smtp|user|admin|root)[_.-]?pass|pwd|secret|token|api[_.-]?key|credential|authorization|cookie|connection[_.-]?string|otp|recovery[_.-]?(?:code|phrase)|passcode|mnemonic|seed[_.-]?phrase|\b(?:pass|pw)\b|(?:private|access|auth|signing|encryption|master|account|shared|service|license|ssh|deploy|session|hmac|subscription)[_.-]?key)|_(?:KEY|PASS|PAT|SALT|DSN|AUTH|CREDS|PW)\b";
 
 /// What stands in place of a value in texts about it.
 const STAND_INS: &[&str] = &[
@@ -179,6 +184,8 @@ const STAND_INS: &[&str] = &[
     "optional",
     "secret",
     "password",
+    "pass",
+    "passwd",
     "token",
     "text",
     "varchar",
@@ -273,6 +280,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "os.environ",
         "env.",
         "ENV[",
+        "your ",
         "your_",
         "your-",
         "YOUR_",

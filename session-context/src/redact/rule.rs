@@ -27,7 +27,7 @@ pub(super) struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     Nothing,
-    /// A digit: words joined by hyphens look like some keys.
+    /// A digit, or capitals among small letters: words joined by hyphens look like some keys.
     Digit,
     /// A digit and a letter: a count or an address is no secret.
     DigitAndLetter,

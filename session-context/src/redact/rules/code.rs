@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "buildkite-token",
         &["bkua_", "bkat_", "bkct_", "bkaj_", "bkpi_"],
-        r"bk(?:ua|at|ct|aj|pi)_[0-9a-f]{40}",
+        r"bk(?:ua|at|ct|aj|pi)_[A-Za-z0-9_-]{40,}",
         TRUFFLEHOG,
     ),
     beside("jenkins-token", &["jenkins"], r"11[0-9a-f]{32}", NOSEYPARKER),

@@ -9,6 +9,7 @@ mod code;
 mod data;
 mod forms;
 mod money;
+mod places;
 mod services;
 mod sources;
 
@@ -24,6 +25,7 @@ pub(super) const FAMILIES: &[(&str, &[Rule])] = &[
     ("payments and wallets", money::RULES),
     ("other services", services::RULES),
     ("formats and commands", forms::RULES),
+    ("places of passwords", places::RULES),
 ];
 
 /// What the kinds of [`CODED`] have in common.

@@ -88,4 +88,7 @@ pub(super) const RULES: &[Rule] = &[
     beside("unsplash-key", &["unsplash"], r"[A-Za-z0-9_-]{43}", TRUFFLEHOG).mixed(),
     beside("crowdin-token", &["crowdin"], r"[0-9a-f]{80}", TRUFFLEHOG),
     beside("webflow-token", &["webflow"], r"[0-9a-f]{64}", TRUFFLEHOG),
+    rule("adobe-secret", &["p8e-"], r"p8e-[a-z0-9]{32}\b", GITLEAKS),
+    rule("asana-token", &["1/1", "2/1"], r"[12]/1[0-9]{12,15}(?:/[0-9]{13,16})?:([0-9a-f]{32})\b", "Asana developer documentation: personal access tokens"),
+    rule("samsara-token", &["samsara_api_"], r"samsara_api_[A-Za-z0-9]{30,}", "Samsara developer documentation: API tokens"),
 ];
