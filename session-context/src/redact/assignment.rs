@@ -181,7 +181,9 @@ fn value_of_pair(text: &str, at: usize) -> Option<usize> {
         let string = behind.trim_start().strip_prefix("<string>")?;
         return Some(end - string.len());
     }
-    let trimmed = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '"', '\'']);
+    // A patch and a listing have a sign or a number before each line.
+    let between = |c: char| c.is_ascii_digit() || " \t\r\n,\"'+|".contains(c);
+    let trimmed = rest.trim_start_matches(between);
     let behind = trimmed.strip_prefix("value")?.trim_start_matches(['"', '\'']).trim_start();
     let value = behind.strip_prefix([':', '='])?.trim_start_matches([' ', '\t']);
     (trimmed.len() < rest.len()).then_some(end - value.len())

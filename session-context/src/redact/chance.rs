@@ -71,12 +71,16 @@ impl Makeup {
             || (self.numbers >= 3 && changes >= 42 && usual <= 75)
             || (has_pairs && self.numbers >= 1 && changes >= 25 && usual <= 60)
             || (has_pairs && changes >= 25 && usual <= 50)
+            || (all >= LONG && self.numbers >= 2 && changes >= 33 && usual <= 78)
     }
 }
 
 /// How long a run is at least whose parts may be joined by signs, in bytes: shorter ones are ids and
 /// parts of paths more often than not.
 const MIN_SURE: usize = 24;
+
+/// How long a run is that leaves chance less room to look like words, in bytes.
+const LONG: usize = 40;
 
 /// How many pairs of letters tell of words.
 const MIN_PAIRS: usize = 4;
@@ -96,7 +100,8 @@ fn is_digit(byte: u8) -> bool {
 
 /// Tells whether a run looks like chance.
 pub(super) fn is_random(run: &str) -> bool {
-    let run = run.trim_end_matches('=');
+    // A sign before it is of a patch or a path.
+    let run = run.trim_end_matches('=').trim_start_matches(['+', '/']);
     RANDOM.contains(&run.len()) && Makeup::of(run).is_of_chance() && entropy(run) >= MIN_ENTROPY
 }
 
