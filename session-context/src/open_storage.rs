@@ -372,8 +372,8 @@ mod tests {
     fn indexed_urls_are_those_of_files() {
         assert_eq!(place("indexed:///srv/a%20b"), Ok(Place::Indexed("/srv/a b".into(), None)));
         assert_eq!(place("indexed:///srv?"), Ok(Place::Indexed("/srv".into(), None)));
-        let options =
-            "an indexed URL has the options remote, prefix and replicas; write %3F for ? in a path";
+        let options = "an indexed URL has the options remote, prefix, replicas, max-session and max-object; \
+                       write %3F for ? in a path";
         assert_eq!(place("indexed:///a?b=1"), Err(format!("invalid storage location: {options}")));
     }
 
