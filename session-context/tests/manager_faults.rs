@@ -142,7 +142,7 @@ fn entries_another_program_wrote_are_taken_over() {
         assert_eq!(ids(&session), ["a", "00000001", "b", "00000002"]);
         assert_eq!(session.branch_ids(), ["a", "00000001", "00000002"]);
         let found =
-            [Code::TailMovedAside, Code::ForeignChange, Code::InterleavedBranches, Code::TornTail];
+            [Code::TailMovedAside, Code::TornTail, Code::ForeignChange, Code::InterleavedBranches];
         assert_eq!(codes(&session), found);
         let file = content(&storage, &key()).unwrap();
         assert_eq!(file, whole(&session));

@@ -71,7 +71,8 @@ impl SessionManager {
                 writer.append(line).await?;
             }
         }
-        self.adopt_joined(joined, theirs.diagnostics);
+        let is_told = growth.entries > 0 && joined.theirs.is_empty();
+        self.adopt_joined(joined, theirs.diagnostics, is_told);
         Ok(())
     }
 
@@ -93,7 +94,7 @@ impl SessionManager {
             for entry in &joined.ours {
                 joined.document.push(entry.clone());
             }
-            self.adopt_joined(joined, theirs.diagnostics);
+            self.adopt_joined(joined, theirs.diagnostics, false);
         }
         self.document_mut().drop_byte_order_mark();
         let written = writer.replace(self.document.to_payload(), unchanged).await;
@@ -192,7 +193,7 @@ impl SessionManager {
         aside::save(&*self.storage, &self.key, Aside::Changed, time, lines.into()).await
     }
 
-    fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>) {
+    fn adopt_joined(&mut self, joined: Joined, found: Vec<Diagnostic>, is_told: bool) {
         let Joined { mut document, ours, theirs, .. } = joined;
         let rival = self.rival(&theirs);
         self.keep_whole_values(&mut document);
@@ -210,7 +211,9 @@ impl SessionManager {
             theirs.len(),
             ours.len()
         );
-        self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
+        if !is_told {
+            self.note(Diagnostic::new(DiagnosticCode::ForeignChange, detail));
+        }
         self.note_rival(rival);
         for diagnostic in found {
             if !self.diagnostics.contains(&diagnostic) {

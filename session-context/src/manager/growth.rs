@@ -30,7 +30,8 @@ pub(super) struct Growth {
     pub(super) known: Option<u64>,
     /// How that part begins and ends.
     ends: [Bytes; 2],
-    entries: usize,
+    /// How many entries were taken over.
+    pub(super) entries: usize,
     /// The first entry of a branch that begins where this session goes on, too.
     rival: Option<String>,
     found: Vec<Diagnostic>,

@@ -1,7 +1,7 @@
 //! Telling what chance made from names.
 
 /// How long a run is that may be a secret by itself, in bytes; longer ones are data.
-const RANDOM: std::ops::RangeInclusive<usize> = 20..=128;
+const RANDOM: std::ops::RangeInclusive<usize> = 20..=160;
 
 /// How a run is made.
 #[derive(Default)]

@@ -228,7 +228,7 @@ mod remote {
         shared.url =
             format!("indexed://{}?remote=redis://127.0.0.1:1", shared.dir.path().display());
         let (code, said) = shared.run(&["status"]);
-        assert_eq!(code, 0, "{said}");
+        assert_eq!(code, 3, "{said}");
         assert!(said.contains("the remote does not answer"), "{said}");
         assert!(said.contains(&format!("{} bytes wait", DEMO.len())), "{said}");
         let (code, said) = shared.run(&["push", "--wait", "0"]);

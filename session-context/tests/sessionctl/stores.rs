@@ -187,7 +187,7 @@ mod index {
             let names = fs::read_dir(dir.path().join("one")).unwrap();
             names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
         };
-        let told = "is of version 99, newer than 4, the newest known here; it is left alone: update this program to use it";
+        let told = "is of version 99, newer than 5, the newest known here; it is left alone: update this program to use it";
         lists(dir.run(&format!("list --all --store {}", url(&dir))), told);
         lists(dir.run("list --all --store one"), told);
         reads(dir.run(&format!("show s-0001 --store {}", url(&dir))), told);

@@ -32,7 +32,7 @@ fn crates(features: &str) -> Vec<String> {
 
 #[test]
 fn without_screens_no_crate_of_terminals_comes_along() {
-    let crates = crates(&features_without(&["default", "cli", "tui"]));
+    let crates = crates(&features_without(&["default", "cli", "full", "tui"]));
     let met: Vec<_> = crates.iter().filter(|name| OF_TERMINALS.contains(&&***name)).collect();
     assert_eq!(met, [""; 0]);
 }

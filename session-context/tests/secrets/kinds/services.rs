@@ -18,7 +18,7 @@ pub const ROWS: &[Row] = &[
     ("slack-rotated", "xoxe.xoxp-1-{w:166}", "docs.slack.dev, token rotation"),
     ("slack-refresh", "xoxe-1-{w:147}", "docs.slack.dev, token rotation"),
     ("slack-webhook", "https://hooks.slack.com/services/T{A:10}/B{A:10}/{w:24}", "docs.slack.dev, webhooks"),
-    ("discord-bot", "M{w:25}.{w:6}.{b:38}", "discord.com/developers/docs, reference"),
+    ("discord-bot", "Authorization: Bot M{w:25}.{w:6}.{b:38}", "discord.com/developers/docs, reference"),
     ("discord-webhook", "https://discord.com/api/webhooks/1234567890123456789/{b:68}", "discord.com/developers/docs, webhooks"),
     ("teams-webhook", "https://acme.webhook.office.com/webhookb2/{u}@{u}/IncomingWebhook/{h:32}/{u}", "learn.microsoft.com/microsoftteams, webhooks"),
     ("telegram", "{d:10}:AA{b:33}", "core.telegram.org/bots/api"),
