@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
+};
 
 use super::{salvage, search_index, segments};
 use crate::{DatabaseDiagnostic, DatabaseError};
@@ -19,10 +21,27 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
 ";
 
+/// Refuses a history of a version that none had so far and whose tables are others, before its file
+/// is touched: bringing it to a write-ahead log would write it.
+pub(super) fn refuse_newer(path: &Path) -> Result<(), DatabaseError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let judged = Connection::open_with_flags(path, flags).and_then(|connection| {
+        let version = version(&connection)?;
+        Ok((version, version != KNOWN && shape_damage(&connection)?.is_some()))
+    });
+    match judged {
+        Ok((version, true)) => {
+            Err(DatabaseError::Newer { path: path.to_owned(), version, known: KNOWN })
+        }
+        // Opening it for good meets what there is, and tells it.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Brings a database that any version of any tool of the family wrote up to date.
 ///
 /// All in one transaction; nothing is written if nothing is missing. A database with a `history`
-/// that is no prompt history counts as damaged, unless it bears a version that none had so far.
+/// that is no prompt history counts as damaged.
 pub(super) fn prepare(
     connection: &mut Connection,
     path: &Path,
@@ -32,10 +51,7 @@ pub(super) fn prepare(
     let damaged = |reason| DatabaseError::Damaged { path: path.to_owned(), reason };
 
     if let Some(reason) = table_damage(connection).map_err(failed)? {
-        return Err(match version(connection).map_err(failed)? {
-            KNOWN => damaged(reason),
-            version => DatabaseError::Newer { path: path.to_owned(), version, known: KNOWN },
-        });
+        return Err(damaged(reason));
     }
     if predecessor.is_none() && is_complete(connection).map_err(failed)? {
         return Ok(Vec::new());
@@ -84,8 +100,8 @@ pub(super) fn columns(connection: &Connection) -> rusqlite::Result<Vec<String>> 
         .collect()
 }
 
-/// Says what is wrong with the tables, if anything is.
-fn table_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+/// Says why the tables are none of a history, if there are some.
+fn shape_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if !exists(connection, "history")? {
         return Ok(None);
     }
@@ -93,8 +109,17 @@ fn table_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if !["id", "prompt", "created_at"].iter().all(|name| has(&columns, name)) {
         return Ok(Some("its \"history\" holds no prompts".to_owned()));
     }
-    if search_index::is_foreign(connection)? {
-        return Ok(Some("its \"history_fts\" is no full-text index".to_owned()));
+    let is_foreign = search_index::is_foreign(connection)?;
+    Ok(is_foreign.then(|| "its \"history_fts\" is no full-text index".to_owned()))
+}
+
+/// Says what is wrong with the tables, if anything is.
+fn table_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    if let Some(reason) = shape_damage(connection)? {
+        return Ok(Some(reason));
+    }
+    if !exists(connection, "history")? {
+        return Ok(None);
     }
     // Tables without pages of their own are left out: checking the index would read every prompt.
     connection

@@ -36,7 +36,7 @@ impl HistoryStorage {
     ///
     /// A database of an older tool gets what it lacks, in one transaction. A database that is
     /// damaged, or is none, is moved aside whole; what can be read of it is taken over. See
-    /// [`diagnostics`](Self::diagnostics).
+    /// [`diagnostics`](Self::diagnostics). One of a newer version with other tables is left alone.
     ///
     /// # Errors
     ///
@@ -46,6 +46,7 @@ impl HistoryStorage {
         let path = path.as_ref().to_owned();
         let settings =
             Settings { busy_timeout: options.busy_timeout, clock: options.clock.clone() };
+        schema::refuse_newer(&path)?;
         let database = Database::open(&path, settings, schema::prepare)?;
         let reader = Mutex::new(database.another()?);
         let diagnostics = database.diagnostics();
