@@ -1,8 +1,5 @@
 //! Paths with `--store`, and an index that cannot be used.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use crate::support::{Dir, json, session};
 
 const ENTRY: &str = r#"{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-03-01T09:00:01Z","message":{"role":"user","content":"hi"}}"#;
@@ -85,6 +82,8 @@ fn what_is_written_to_a_path_is_written_there() {
 
 #[cfg(feature = "indexed")]
 mod index {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     use super::*;
