@@ -55,13 +55,17 @@ pub(crate) fn minimal_versions(metadata: &Metadata) -> Result<()> {
 
 /// Packs every crate that is published, builds each from its package, and looks at its size.
 pub(crate) fn packages(metadata: &Metadata) -> Result<()> {
+    // Cargo keeps the sources of a version by the place of its package: a new place each time, or it
+    // would build what the same version held before.
+    let built = tempfile::tempdir().map_err(Error::Scratch)?;
     let mut command = cargo();
     command.args(["publish", "--dry-run", "--locked", "--workspace", "--exclude", "xtask"]);
+    command.arg("--target-dir").arg(built.path());
     // What is packed is the working tree, as in every other step.
     run_command(command.arg("--allow-dirty"))?;
     for package in metadata.packages.iter().filter(|package| package.is_shipped()) {
         let name = format!("{}-{}", package.name, package.version);
-        let unpacked = metadata.target_directory.join("package").join(&name);
+        let unpacked = built.path().join("package").join(&name);
         let (bytes, tests) = (size(&unpacked)?, unpacked.join("tests"));
         println!("{name}: {} KiB", bytes / 1024);
         if bytes > LARGEST_PACKAGE || tests.exists() {
